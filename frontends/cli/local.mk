@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The axle command, one file a subcommand.
+bin_PROGRAMS += axle
+axle_SOURCES =
+axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+axle_LDADD = libaxle-models.la libaxle.la $(JANSSON_LIBS)

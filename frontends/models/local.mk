@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# libaxle-models: models on top of the public interface. For the numbers see core/local.mk.
+lib_LTLIBRARIES += libaxle-models.la
+libaxle_models_la_SOURCES =
+libaxle_models_la_LIBADD = libaxle.la
+libaxle_models_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

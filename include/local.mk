@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The public headers. Each compiles alone; a test checks that this list is complete.
+pkginclude_HEADERS += \
+	%D%/axle/autograd.h \
+	%D%/axle/backend.h \
+	%D%/axle/backend_ops.h \
+	%D%/axle/device.h \
+	%D%/axle/nn.h \
+	%D%/axle/ops.h \
+	%D%/axle/random.h \
+	%D%/axle/status.h \
+	%D%/axle/tensor.h \
+	%D%/axle/types.h
