@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the oneDNN backend share. Products, convolutions and the like run as oneDNN
+ * primitives (primitive_*.c); what oneDNN lacks, or does slower, runs as OpenMP kernels (kernels/).
+ */
+#ifndef AXLE_ONEDNN_CPU_H
+#define AXLE_ONEDNN_CPU_H
+
+#include "axle/backend.h"
+#include "axle/backend_ops.h"
+
+struct axle_be_device {
+    const axle_host *host;
+    void *engine; /* dnnl_engine_t, known to the primitive files alone */
+    void *stream; /* dnnl_stream_t; execution in order, synchronous */
+};
+
+struct axle_be_buffer {
+    unsigned char *data;
+    uint64_t size;
+    int borrowed;
+};
+
+/* How one operator is served. `desc` and what it points to are valid during the call alone. */
+typedef struct cpu_kernel {
+    uint32_t op;
+    axle_status (*query)(const axle_op_desc *desc, axle_op_info *info);
+    axle_status (*prepare)(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out, axle_error *error);
+    axle_status (*run)(axle_be_op *op, const axle_op_args *args, axle_error *error);
+    void (*release)(axle_be_op *op);
+} cpu_kernel;
+
+/* A prepared operator; each kernel's own struct begins with it. */
+struct axle_be_op {
+    const cpu_kernel *kernel;
+    axle_be_device *device;
+};
+
+/* Tables ended by op = 0; plugin.c looks an operator up in the first one that supports it. */
+extern const cpu_kernel *const cpu_primitive_kernels[]; /* primitive_*.c, NULL-terminated */
+extern const cpu_kernel *const cpu_openmp_kernels[];    /* openmp_*.c and kernels/, NULL-terminated */
+
+static inline void *cpu_data(const axle_view *view)
+{
+    return view && view->buffer ? view->buffer->data + view->offset : NULL;
+}
+
+static inline int64_t cpu_count(const axle_view *view)
+{
+    int64_t count = 1;
+    for (uint32_t k = 0; k < view->rank; k++)
+        count *= view->dim[k];
+    return count;
+}
+
+/* Fill an error and return its code. */
+axle_status cpu_fail(axle_error *error, axle_status code, const char *format, ...) AXLE_PRINTF(3, 4);
+
+#endif

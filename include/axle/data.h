@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file data.h
+ * Data: batches, data sets, and the loader that shuffles, collates and prefetches.
+ *
+ *     axle_dataset *set;
+ *     axle_loader *loader;
+ *     axle_batch *batch;
+ *     axle_idx_dataset_open("/usr/share/datasets/fashion-mnist", 1, &set);
+ *     axle_loader_options options = AXLE_LOADER_OPTIONS_INIT;
+ *     options.batch_size = 64;
+ *     options.shuffle = 1;
+ *     axle_loader_create(set, &options, &loader);
+ *     while (axle_loader_next(loader, &batch))
+ *         train(axle_batch_get(batch, "input"), axle_batch_get(batch, "target"));
+ *     if (axle_loader_status(loader)) ...
+ *
+ * The order of samples is a function of the loader's seed and the epoch alone. Data sets are read by
+ * several threads at once.
+ */
+#ifndef AXLE_DATA_H
+#define AXLE_DATA_H
+
+#include "axle/tensor.h"
+
+AXLE_BEGIN_DECLS
+
+/* ------------------------------------------------------------------ batches */
+
+/** Named tensors that belong together; dim 0 counts samples. */
+typedef struct axle_batch axle_batch;
+
+AXLE_API int axle_batch_create(axle_batch **out);
+AXLE_API void axle_batch_release(axle_batch *batch);
+/** Add or replace; the batch counts a reference of its own. */
+AXLE_API int axle_batch_set(axle_batch *batch, const char *name, axle_tensor *tensor);
+/** Borrowed; NULL and AXLE_ERR_NOT_FOUND if there is none of that name. */
+AXLE_API axle_tensor *axle_batch_get(axle_batch *batch, const char *name);
+/** Whether there is a tensor of that name. */
+AXLE_API int axle_batch_has(const axle_batch *batch, const char *name);
+AXLE_API int axle_batch_count(const axle_batch *batch);
+/** Name and tensor number @p k; borrowed. */
+AXLE_API const char *axle_batch_name(const axle_batch *batch, int k);
+AXLE_API axle_tensor *axle_batch_tensor(const axle_batch *batch, int k);
+/** Number of samples: dim 0 of the first tensor. */
+AXLE_API int64_t axle_batch_rows(const axle_batch *batch);
+
+/* ------------------------------------------------------------------ data sets */
+
+typedef struct axle_dataset axle_dataset;
+
+/**
+ * A data set of your own; every function may run on several threads at once. Starts from
+ * AXLE_DATASET_CLASS_INIT.
+ * get fills @p sample with tensors of one sample (no batch dim), on the host's device;
+ * fetch, where there is one, fills @p batch with n samples at once and is preferred.
+ */
+typedef struct axle_dataset_class {
+    size_t struct_size;
+    const char *name;
+    int64_t (*length)(void *user);
+    int (*get)(void *user, int64_t index, axle_batch *sample);
+    int (*fetch)(void *user, const int64_t *indices, int64_t n, axle_batch *batch);
+    void (*destroy)(void *user); /**< NULL is fine */
+} axle_dataset_class;
+#define AXLE_DATASET_CLASS_INIT {sizeof(axle_dataset_class), NULL, NULL, NULL, NULL, NULL}
+
+AXLE_API int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset **out);
+AXLE_API axle_dataset *axle_dataset_retain(axle_dataset *dataset);
+AXLE_API void axle_dataset_release(axle_dataset *dataset);
+AXLE_API int64_t axle_dataset_length(const axle_dataset *dataset);
+/** Samples at @p indices, collated; the caller owns the batch. */
+AXLE_API int axle_dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n, axle_batch **out);
+
+/** Rows of tensors in memory, which are retained. @param names  n names. @param tensors  equal dim 0. */
+AXLE_API int axle_tensor_dataset_create(const char *const *names, axle_tensor *const *tensors, int n,
+                                        axle_dataset **out);
+/**
+ * Images and labels in IDX files (the format of MNIST), plain or .gz: train-images-idx3-ubyte[.gz],
+ * train-labels-idx1-ubyte[.gz], or t10k-... for @p train 0. Gives "input" (1, H, W) f32 in [0, 1]
+ * (x/255) and "target" i64.
+ */
+AXLE_API int axle_idx_dataset_open(const char *directory, int train, axle_dataset **out);
+/** One IDX file as a tensor of its dims (u8, i32, f32, f64), on the host; the caller owns it. */
+AXLE_API int axle_idx_read(const char *path, axle_tensor **out);
+
+/** Starts from AXLE_TABLE_OPTIONS_INIT. */
+typedef struct axle_table_options {
+    size_t struct_size;
+    char separator;     /**< 0: tab for .tsv, else comma */
+    int header;         /**< the first line holds column names; else "0", "1", ... */
+    const char *target; /**< column that becomes "target" (i64 classes, or f32 with regression); NULL: none */
+    int regression;
+    char quote; /**< 0: none */
+} axle_table_options;
+#define AXLE_TABLE_OPTIONS_INIT {sizeof(axle_table_options), 0, 1, NULL, 0, '"'}
+/** CSV (RFC 4180) or TSV of numbers: the other columns become "input" (columns) f32. */
+AXLE_API int axle_table_dataset_open(const char *path, const axle_table_options *options, axle_dataset **out);
+/** JSON lines: each line an object; numbers and (nested, regular) arrays of numbers become tensors of the
+ *  key's name: integers i64, others f32. Every line has the same keys; lengths may differ. */
+AXLE_API int axle_jsonl_dataset_open(const char *path, axle_dataset **out);
+/** A .npy file (version 1 to 3, C or Fortran order), on the host; the caller owns it. */
+AXLE_API int axle_npy_read(const char *path, axle_tensor **out);
+AXLE_API int axle_npy_write(const char *path, const axle_tensor *tensor);
+/** A small, learnable set of pictures for demos: @p n of (1, 28, 28), 10 classes; a function of seed. */
+AXLE_API int axle_synthetic_image_dataset_create(int64_t n, uint64_t seed, axle_dataset **out);
+/** Samples first..first+count-1 of another set, which is retained. */
+AXLE_API int axle_subset_dataset_create(axle_dataset *dataset, int64_t first, int64_t count, axle_dataset **out);
+
+/* ------------------------------------------------------------------ collating */
+
+/** Join n samples into a batch. @param batch  empty. */
+typedef int (*axle_collate_fn)(axle_batch *const *samples, int64_t n, axle_batch *batch, void *user);
+
+/** Stacks tensors of equal names and dims; tensors whose dims differ are padded at the end of each dim to
+ *  the longest with @p pad (a double). This is the loader's default with 0. */
+AXLE_API int axle_collate_pad(axle_batch *const *samples, int64_t n, axle_batch *batch, void *pad);
+
+/* ------------------------------------------------------------------ loaders */
+
+typedef struct axle_loader axle_loader;
+
+/** Starts from AXLE_LOADER_OPTIONS_INIT. */
+typedef struct axle_loader_options {
+    size_t struct_size;
+    int64_t batch_size; /**< of this process */
+    int shuffle;
+    uint64_t seed;
+    int drop_last; /**< drop a last batch that is not full */
+    int workers;   /**< threads that fetch; 0: the caller's */
+    int prefetch;  /**< batches fetched ahead by each worker */
+    axle_collate_fn collate; /**< for sets that have only get; NULL: axle_collate_pad with 0 */
+    void *collate_user;
+} axle_loader_options;
+#define AXLE_LOADER_OPTIONS_INIT {sizeof(axle_loader_options), 1, 0, 0, 0, 1, 2, NULL, NULL}
+
+/** @param options  NULL for the defaults. The data set is retained. */
+AXLE_API int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options, axle_loader **out);
+AXLE_API axle_loader *axle_loader_retain(axle_loader *loader);
+AXLE_API void axle_loader_release(axle_loader *loader);
+
+/**
+ * The next batch of the epoch. Closes the scope of the last iteration (and the batch with it) and
+ * opens a new one; sets the thread's random row. After the last batch it returns 0, closes the scope
+ * and moves on to the next epoch.
+ * @param out  borrowed; on the device of the accelerator that prepared the loader.
+ * @return 1, or 0 at the end of the epoch and on error: see axle_loader_status().
+ */
+AXLE_API int axle_loader_next(axle_loader *loader, axle_batch **out);
+/** AXLE_OK, or the error (recorded, too) that ended the epoch early. */
+AXLE_API int axle_loader_status(const axle_loader *loader);
+/** Leave the epoch early: closes the scope, and the next batch is the first of the next epoch. */
+AXLE_API void axle_loader_break(axle_loader *loader);
+/** Batches an epoch. */
+AXLE_API int64_t axle_loader_length(const axle_loader *loader);
+/** Number of the current epoch, from 0. */
+AXLE_API int64_t axle_loader_epoch(const axle_loader *loader);
+AXLE_API int axle_loader_set_epoch(axle_loader *loader, int64_t epoch);
+/** Number of batches that the current epoch gave so far. */
+AXLE_API int64_t axle_loader_position(const axle_loader *loader);
+/** Whether the batch just given is the last of its epoch. */
+AXLE_API int axle_loader_is_last(const axle_loader *loader);
+/** Begin the next epoch (or the rest of this one) after its first @p batches batches. */
+AXLE_API int axle_loader_skip(axle_loader *loader, int64_t batches);
+AXLE_API int64_t axle_loader_batch_size(const axle_loader *loader);
+AXLE_API axle_dataset *axle_loader_dataset(const axle_loader *loader);
+
+AXLE_END_DECLS
+
+#endif
