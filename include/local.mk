@@ -2,12 +2,18 @@
 #
 # The public headers. Each compiles alone; a test checks that this list is complete.
 pkginclude_HEADERS += \
+	%D%/axle/accelerator.h \
 	%D%/axle/autograd.h \
+	%D%/axle/axle.h \
 	%D%/axle/backend.h \
 	%D%/axle/backend_ops.h \
+	%D%/axle/data.h \
 	%D%/axle/device.h \
+	%D%/axle/model.h \
+	%D%/axle/models.h \
 	%D%/axle/nn.h \
 	%D%/axle/ops.h \
+	%D%/axle/optim.h \
 	%D%/axle/random.h \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \

@@ -67,3 +67,20 @@ CFLAGS=$axle_save_CFLAGS
 AXLE_CFLAGS="$AXLE_CFLAGS $axle_sanitize -fno-omit-frame-pointer"
 AXLE_LDFLAGS="$AXLE_LDFLAGS $axle_sanitize"
 ])
+
+# AXLE_ORIGIN_RUN_PATH
+# --------------------
+# A run path relative to the program itself, so that an installed tree works from any place it is
+# moved to. Only where bindir and libdir lie in the same prefix. Sets AXLE_ORIGIN_LDFLAGS.
+AC_DEFUN([AXLE_ORIGIN_RUN_PATH],
+[AS_CASE([$prefix], [NONE], [axle_prefix=$ac_default_prefix], [axle_prefix=$prefix])
+AS_CASE([$exec_prefix], [NONE], [axle_exec_prefix=$axle_prefix], [axle_exec_prefix=$exec_prefix])
+axle_libdir=`prefix=$axle_prefix; exec_prefix=$axle_exec_prefix; eval "echo $libdir"`
+axle_bindir=`prefix=$axle_prefix; exec_prefix=$axle_exec_prefix; eval "echo $bindir"`
+AXLE_ORIGIN_LDFLAGS=
+AS_CASE([$axle_libdir:$axle_bindir],
+  [$axle_exec_prefix/*:$axle_exec_prefix/bin],
+    [axle_below=`expr "$axle_libdir" : "$axle_exec_prefix/\(.*\)"`
+     AXLE_ORIGIN_LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/../$axle_below'"])
+AC_SUBST([AXLE_ORIGIN_LDFLAGS])
+])

@@ -1,10 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # All tests speak TAP: C programs through cmocka, shell scripts with the help of tests/tap.sh.
-# White-box programs link the core's objects; programs that load backends link libaxle.la; none
-# links both, or its process would hold two registries.
+# tests/run starts each of them.
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(SHELL) $(top_srcdir)/%D%/run
 SH_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/%D%/run $(SHELL)
+
+# What tests may rely on. Settings of the user's own do not reach them.
+AM_TESTS_ENVIRONMENT = \
+	for axle_name in `env | $(SED) -n 's/^\(AXLE_[A-Za-z0-9_]*\)=.*/\1/p'`; do \
+	  unset $$axle_name; \
+	done; \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	AXLE='$(abs_top_builddir)/axle'; export AXLE; \
+	FAKE_PLUGIN='$(abs_top_builddir)/backends/fake/.libs/fake.so'; export FAKE_PLUGIN; \
+	XDG_CACHE_HOME='$(abs_top_builddir)/%D%/cache'; export XDG_CACHE_HOME; \
+	CC='$(CC)'; export CC; CXX='$(CXX)'; export CXX; NM='$(NM)'; export NM; \
+	MAKE='$(MAKE)'; export MAKE; \
+	sanitizer='$(with_sanitizer)'; export sanitizer; \
+	prefix='$(prefix)'; export prefix; bindir='$(bindir)'; export bindir; \
+	libdir='$(libdir)'; export libdir; \
+	public_headers='$(pkginclude_HEADERS:$(top_srcdir)/%=%)'; export public_headers; \
+	outside_cppflags='$(AM_CPPFLAGS)'; export outside_cppflags; \
+	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+	$(sanitizer_environment)
+
+# The libraries that we use and do not instrument keep memory for the life of the process
+# (lsan.supp), and synchronise in ways that ThreadSanitizer does not see (tsan.supp, and OpenMP,
+# which therefore runs on one thread).
+sanitizer_environment = \
+	ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:$$ASAN_OPTIONS"; \
+	export ASAN_OPTIONS; \
+	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/lsan.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
+	export LSAN_OPTIONS; \
+	UBSAN_OPTIONS="print_stacktrace=1:$$UBSAN_OPTIONS"; export UBSAN_OPTIONS; \
+	TSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/tsan.supp:second_deadlock_stack=1:$$TSAN_OPTIONS"; \
+	export TSAN_OPTIONS; \
+	case '$(with_sanitizer)' in thread) OMP_NUM_THREADS=1; export OMP_NUM_THREADS ;; esac;
+
+# White-box programs see the core's own headers and link its objects; black-box programs link
+# libaxle. None links both, or its process would hold two registries.
+white_box_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/core -I$(top_srcdir)/%D%
+white_box_libs = core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
+black_box_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%
+black_box_libs = libaxle-models.la libaxle.la $(CMOCKA_LIBS)
+# Without -no-install libtool would put a script in each program's place.
+test_ldflags = $(AM_LDFLAGS) -no-install
+
+build_tests = \
+	%D%/build/boundary.sh \
+	%D%/build/configure.sh \
+	%D%/build/headers.sh \
+	%D%/build/install.sh \
+	%D%/build/symbols.sh
+
+TESTS += $(build_tests)
+EXTRA_DIST += \
+	$(build_tests) \
+	%D%/build/lint.sh \
+	%D%/lsan.supp \
+	%D%/run \
+	%D%/tap.sh \
+	%D%/tsan.supp
+
+# Installing relinks what other tests are running.
+%D%/build/install.log: $(filter-out %D%/build/install.log,$(TEST_LOGS))
+
+clean-local: clean-tests
+clean-tests:
+	-rm -rf %D%/cache
+.PHONY: clean-tests

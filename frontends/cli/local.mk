@@ -5,3 +5,4 @@ bin_PROGRAMS += axle
 axle_SOURCES =
 axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 axle_LDADD = libaxle-models.la libaxle.la $(JANSSON_LIBS)
+axle_LDFLAGS = $(AM_LDFLAGS) $(AXLE_ORIGIN_LDFLAGS)

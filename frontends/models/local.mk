@@ -4,4 +4,4 @@
 lib_LTLIBRARIES += libaxle-models.la
 libaxle_models_la_SOURCES =
 libaxle_models_la_LIBADD = libaxle.la
-libaxle_models_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined
+libaxle_models_la_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -version-info 0:0:0 -no-undefined

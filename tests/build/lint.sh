@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make lint`: what a reviewer should not have to say. Fails where something is to be done.
+cd "$srcdir" || exit 1
+status=0
+
+sources()
+{
+    find include core backends frontends collectives tests examples bench \
+        \( -name '*.c' -o -name '*.h' \) 2>/dev/null
+}
+
+complain()
+{
+    echo "lint: $*"
+    status=1
+}
+
+sources | while read -r file; do
+    head -n 1 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
+        echo "lint: $file: its first line is no SPDX line"
+    [ "$(wc -l <"$file")" -le 700 ] || echo "lint: $file: longer than 700 lines; split it"
+done | grep . && status=1
+
+if command -v clang-format >/dev/null 2>&1; then
+    sources | xargs clang-format --dry-run --Werror || complain 'run clang-format -i on these files'
+else
+    echo 'lint: clang-format is not installed; formatting was not checked'
+fi
+
+if command -v cppcheck >/dev/null 2>&1; then
+    # shellcheck disable=SC2046 # file names have no spaces
+    cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+        --suppress=missingIncludeSystem -Iinclude -Icore $(sources | grep '\.c$') ||
+        complain 'see what cppcheck found'
+else
+    echo 'lint: cppcheck is not installed; it was not run'
+fi
+exit $status

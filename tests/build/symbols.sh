@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the shared objects export and need. The documented list is made from the headers: the names
+# that are declared with AXLE_API.
+. "$top_srcdir/tests/tap.sh"
+
+libs=$top_builddir/.libs
+
+$NM -V >/dev/null 2>&1 || skip_all 'there is no nm'
+
+# Print the names declared with AXLE_API, after macros have been expanded, sorted.
+declared()
+{
+    for path in "$top_srcdir"/include/axle/*.h; do
+        echo "#include \"axle/$(basename "$path")\""
+    done >"$work/all.c"
+    # shellcheck disable=SC2086 # CC may hold options
+    $CC -E -P -I"$top_srcdir/include" "$work/all.c" |
+        tr '\n\t' '  ' | tr ';{}' '\n\n\n' | grep 'visibility("default")' |
+        sed -e 's/__attribute__ *(([^()]*\(([^()]*)[^()]*\)*))//g' \
+            -e 's/(.*//' -e 's/\[.*//' -e 's/ *$//' -e 's/.*[ *]//' | sort -u
+}
+
+# exported FILE: print the symbols it defines for others, sorted.
+exported()
+{
+    $NM -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ { print $3 }' | grep -v '^_' | sort -u
+}
+
+exports_only_declared()
+{
+    declared >"$work/declared"
+    exported "$libs/libaxle.so" >"$work/libaxle"
+    exported "$libs/libaxle-models.so" >"$work/models"
+    sort "$work/libaxle" "$work/models" >"$work/exported"
+    diff "$work/declared" "$work/exported"
+}
+
+has_public_prefix()
+{
+    ! exported "$1" | grep -v '^axle_[^_]'
+}
+
+# exports_entry_only FILE
+exports_entry_only()
+{
+    [ "$(exported "$1")" = axle_plugin_init_v1 ]
+}
+
+# A backend gets the core's services through a table and links nothing of it.
+wants_nothing_of_ours()
+{
+    ! $NM -D --undefined-only "$1" | grep ' axle_'
+}
+
+# libaxle itself needs no library but those of the C library, Jansson and what configure found.
+needs_only()
+{
+    ! LC_ALL=C readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE "^($2)\.so"
+}
+
+check 'libaxle exports the public prefix only' has_public_prefix "$libs/libaxle.so"
+check 'libaxle-models exports the public prefix only' has_public_prefix "$libs/libaxle-models.so"
+check 'the libraries export exactly what the headers declare' exports_only_declared
+
+if [ "$sanitizer" != no ]; then
+    skip 'libaxle needs Jansson, zlib, hwloc and the C library only' 'built with a sanitizer'
+elif ! command -v readelf >/dev/null 2>&1; then
+    skip 'libaxle needs Jansson, zlib, hwloc and the C library only' 'there is no readelf'
+else
+    check 'libaxle needs Jansson, zlib, hwloc and the C library only' needs_only "$libs/libaxle.so" \
+        'libc|libm|libdl|libpthread|ld-linux.*|libjansson|libz|libhwloc|libgcc_s'
+fi
+
+for path in "$libs"/backends/*.so; do
+    [ -e "$path" ] || continue
+    name=$(basename "$path")
+    check "$name exports its entry only" exports_entry_only "$path"
+    check "$name uses no symbol of libaxle" wants_nothing_of_ours "$path"
+done
+finish
