@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Philox4x32-10 on the host, and the thread's stream of draws. */
+#ifndef AXLE_TENSOR_RANDOM_H
+#define AXLE_TENSOR_RANDOM_H
+
+#include "axle/random.h"
+
+/* Block of a 128-bit counter (high half 0) under a key. */
+void axle__philox(uint64_t seed, uint64_t counter, uint32_t out[4]);
+/* Uniform in [0, 1) of element `element` of the draw with that key. */
+double axle__philox_uniform(uint64_t seed, uint64_t element);
+
+/* Key of the thread's next draw; counts it. */
+uint64_t axle__random_next_key(void);
+/* n uniforms in [0, 1), or n standard normals: one draw. */
+void axle__random_uniform(double *out, int64_t n);
+void axle__random_normal(double *out, int64_t n);
+
+#endif
