@@ -18,6 +18,8 @@ AS_CASE([$with_onednn],
    axle_onednn_lib=$with_onednn/lib
    AS_IF([test -d "$with_onednn/lib64" && test ! -e "$with_onednn/lib/libdnnl.so"],
      [axle_onednn_lib=$with_onednn/lib64])
+   AS_IF([test -e "$axle_onednn_lib/libdnnl.so"], [],
+     [AC_MSG_ERROR([--with-onednn=$with_onednn cannot be met: there is no $axle_onednn_lib/libdnnl.so])])
    _AXLE_ONEDNN_CHECK([-I$with_onednn/include],
      [-L$axle_onednn_lib -Wl,-rpath,$axle_onednn_lib])])
 AC_SUBST([ONEDNN_CPPFLAGS])
@@ -66,12 +68,17 @@ AS_IF([test -n "$axle_onednn_major"],
 AC_MSG_RESULT([$axle_onednn_version])
 ])
 
-# Set axle_onednn_problem where a program does not link.
+# Set axle_onednn_problem where a program does not link, or finds another version when it runs.
 AC_DEFUN([_AXLE_ONEDNN_LINK],
-[AC_MSG_CHECKING([whether oneDNN links])
-AC_LINK_IFELSE(
-  [AC_LANG_PROGRAM([[#include <dnnl.h>]], [[return dnnl_version() == 0;]])],
-  [], [axle_onednn_problem='its library does not link'])
+[AC_MSG_CHECKING([whether oneDNN works])
+AC_RUN_IFELSE(
+  [AC_LANG_PROGRAM([[#include <dnnl.h>]],
+    [[const dnnl_version_t *found = dnnl_version();
+return found->major != DNNL_VERSION_MAJOR || found->minor != DNNL_VERSION_MINOR;]])],
+  [], [axle_onednn_problem="its library does not link, or is not version $axle_onednn_version"],
+  [AC_LINK_IFELSE(
+    [AC_LANG_PROGRAM([[#include <dnnl.h>]], [[return dnnl_version() == 0;]])],
+    [], [axle_onednn_problem='its library does not link'])])
 AS_IF([test -z "$axle_onednn_problem"],
   [AC_LINK_IFELSE(
     [AC_LANG_PROGRAM([[#include <omp.h>
