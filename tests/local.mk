@@ -57,7 +57,12 @@ build_tests = \
 	%D%/build/install.sh \
 	%D%/build/symbols.sh
 
-TESTS += $(build_tests)
+# The library is a dependency, but is opened at run time.
+check_PROGRAMS += %D%/build/load_local
+%C%_build_load_local_LDFLAGS = $(test_ldflags)
+%C%_build_load_local_DEPENDENCIES = libaxle.la
+
+TESTS += $(build_tests) %D%/build/load_local
 EXTRA_DIST += \
 	$(build_tests) \
 	%D%/build/lint.sh \
@@ -68,6 +73,7 @@ EXTRA_DIST += \
 
 # Installing relinks what other tests are running.
 %D%/build/install.log: $(filter-out %D%/build/install.log,$(TEST_LOGS))
+
 
 clean-local: clean-tests
 clean-tests:

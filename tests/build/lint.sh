@@ -30,7 +30,7 @@ fi
 
 if command -v cppcheck >/dev/null 2>&1; then
     # shellcheck disable=SC2046 # file names have no spaces
-    cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+    cppcheck --quiet --std=c11 --enable=warning --inline-suppr --error-exitcode=1 \
         --suppress=missingIncludeSystem -Iinclude -Icore $(sources | grep '\.c$') ||
         complain 'see what cppcheck found'
 else

@@ -59,6 +59,20 @@ needs_only()
     ! LC_ALL=C readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE "^($2)\.so"
 }
 
+# Each internal name, defined by somebody else, as a function that ends the process.
+survives_preload()
+{
+    $NM --defined-only "$libs/libaxle.so" | sed -n 's/.* [tTbBdDrR] \(axle__[A-Za-z0-9_]*\)$/\1/p' |
+        sort -u >"$work/internal"
+    {
+        echo '#include <stdlib.h>'
+        sed 's/.*/void &(void);\nvoid &(void)\n{\n    abort();\n}/' "$work/internal"
+    } >"$work/clash.c"
+    # shellcheck disable=SC2086
+    $CC -shared -fPIC -o "$work/clash.so" "$work/clash.c" && [ -s "$work/internal" ] &&
+        LD_PRELOAD=$work/clash.so "$AXLE" info
+}
+
 check 'libaxle exports the public prefix only' has_public_prefix "$libs/libaxle.so"
 check 'libaxle-models exports the public prefix only' has_public_prefix "$libs/libaxle-models.so"
 check 'the libraries export exactly what the headers declare' exports_only_declared
@@ -78,4 +92,11 @@ for path in "$libs"/backends/*.so; do
     check "$name exports its entry only" exports_entry_only "$path"
     check "$name uses no symbol of libaxle" wants_nothing_of_ours "$path"
 done
+
+name='a preloaded library with the names of our internals changes nothing'
+if [ "$sanitizer" = no ]; then
+    check "$name" survives_preload
+else
+    skip "$name" 'the library of a sanitizer has to come first'
+fi
 finish
