@@ -3,7 +3,22 @@
 # configure refuses what it cannot do, and says what and why.
 . "$top_srcdir/tests/tap.sh"
 
-configure=$top_srcdir/configure
+# The source tree as links, without what a build inside of it has made of it: configure refuses a
+# source tree that is configured itself.
+link_source()
+{
+    mkdir "$1"
+    for path in "$top_srcdir"/*; do
+        case ${path##*/} in
+            config.status | Makefile | _build | _inst) ;;
+            *) ln -s "$path" "$1/" ;;
+        esac
+    done
+}
+
+link_source "$work/source"
+link_source "$work/source tree"
+configure=$work/source/configure
 
 # in_folder FOLDER COMMAND...
 in_folder()
@@ -36,9 +51,6 @@ check_fails 'an unknown option is an error that names it' 'unrecognized options:
 check_fails 'a build folder with a space in its path is an error' 'contains white space' \
     in_folder "$work/a b" "$configure"
 
-mkdir "$work/source tree"
-ln -s "$configure" "$work/source tree/configure"
-ln -s "$top_srcdir/build-aux" "$top_srcdir/include" "$work/source tree/"
 check_fails 'a source folder with a space in its path is an error' 'contains white space' \
     in_folder "$work/spaced-source" "$work/source tree/configure"
 
