@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of backends, AXLE_OPTIONS: key=value, separated by commas. */
+#ifndef AXLE_BASE_OPTIONS_H
+#define AXLE_BASE_OPTIONS_H
+
+/* Value of a key such as "onednn.isa", or NULL; valid until the process ends. The last of several
+ * entries with one key counts. */
+const char *axle__option(const char *key);
+/* Parse AXLE_OPTIONS afresh; for tests. */
+void axle__options_reset(void);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker pool. A job is cut into contiguous pieces by its length, its grain and the number of
+ * workers alone; who runs a piece does not matter. So results are the same whether the pool does a
+ * job or, because the pool is taken, was left behind by fork() or got fewer threads than it asked
+ * for, the caller does it piece by piece.
+ *
+ * A job is announced by one number, the ticket, which holds the number of pieces beside a count.
+ * A worker without a piece never looks at the job, and the caller waits for those that have one, so
+ * the job may be replaced as soon as the caller returns. Who waits, spins for a moment, since work
+ * comes in bursts, and sleeps then.
+ */
+#define _GNU_SOURCE 1
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+
+enum { WORKERS_MAX = 1024, TICKET_STEP = 2048, SPIN_NS = 30000 };
+
+typedef struct job {
+    int64_t n, pieces;
+    axle_body body;
+    void *arg;
+} job;
+
+static struct {
+    pthread_mutex_t lock;          /* around sleeping and waking */
+    pthread_cond_t wake, finished; /* for workers; for the caller */
+    atomic_uint_fast64_t ticket;   /* multiples of TICKET_STEP plus pieces */
+    atomic_int sleepers;           /* workers that sleep or are about to */
+    atomic_int pending;            /* workers that have not finished their piece */
+    atomic_bool caller_sleeps;
+    atomic_bool busy; /* a job runs, or the pool starts or stops */
+    atomic_bool stop;
+    job job;
+    bool started;
+    int spin_ns;
+    int helpers; /* threads beside the caller */
+    pthread_t threads[WORKERS_MAX];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER,
+          .finished = PTHREAD_COND_INITIALIZER};
+
+static atomic_int worker_count;
+static atomic_bool forked;        /* this is a child of fork(): the threads stayed behind */
+static _Thread_local bool inside; /* this thread runs a piece */
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The first number of OMP_NUM_THREADS, which may be a list with one for each level; 0 if none. */
+static int64_t omp_threads(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    char *end;
+    long value = text ? strtol(text, &end, 10) : 0;
+    return text && end != text && value > 0 ? value : 0;
+}
+
+static int wanted_workers(void)
+{
+    int64_t count = axle__setting_integer(AXLE_SETTING_THREADS);
+    if (count < 0)
+        axle__warn("threads", "AXLE_THREADS=%lld is negative; the usable cores are counted",
+                   (long long)count);
+    if (count <= 0)
+        count = omp_threads();
+    if (count <= 0)
+        count = axle__usable_cores(NULL);
+    return count < WORKERS_MAX ? (int)count : WORKERS_MAX;
+}
+
+int axle__worker_count(void)
+{
+    int count = atomic_load_explicit(&worker_count, memory_order_relaxed);
+    if (count == 0) {
+        count = wanted_workers();
+        atomic_store(&worker_count, count);
+    }
+    return count;
+}
+
+/* Piece k of a job; the first n % pieces ones are longer by one. */
+static void run_piece(const job *job, int64_t k)
+{
+    int64_t size = job->n / job->pieces, longer = job->n % job->pieces;
+    int64_t begin = k * size + (k < longer ? k : longer);
+    job->body(job->arg, begin, begin + size + (k < longer), (int32_t)k);
+}
+
+static void run_pieces(const job *job, int64_t first)
+{
+    bool outer = inside;
+    inside = true;
+    for (int64_t k = first; k < job->pieces; k++)
+        run_piece(job, k);
+    inside = outer;
+}
+
+/* Wait for a ticket that differs from `seen`. */
+static uint_fast64_t next_ticket(uint_fast64_t seen)
+{
+    uint_fast64_t ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
+    for (int64_t end = 0; ticket == seen && pool.spin_ns > 0;) {
+        for (int k = 0; k < 64 && ticket == seen; k++) {
+            relax();
+            ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
+        }
+        int64_t now = now_ns();
+        end = end ? end : now + pool.spin_ns;
+        if (now >= end)
+            break;
+    }
+    if (ticket != seen)
+        return ticket;
+    pthread_mutex_lock(&pool.lock);
+    atomic_fetch_add(&pool.sleepers, 1);
+    while ((ticket = atomic_load(&pool.ticket)) == seen)
+        pthread_cond_wait(&pool.wake, &pool.lock);
+    atomic_fetch_sub(&pool.sleepers, 1);
+    pthread_mutex_unlock(&pool.lock);
+    return ticket;
+}
+
+static void finish_piece(void)
+{
+    if (atomic_fetch_sub(&pool.pending, 1) != 1 || !atomic_load(&pool.caller_sleeps))
+        return;
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_signal(&pool.finished);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void *worker_main(void *arg)
+{
+    int64_t index = (int64_t)(intptr_t)arg;
+    inside = true;
+    for (uint_fast64_t ticket = 0;;) {
+        ticket = next_ticket(ticket);
+        if (atomic_load_explicit(&pool.stop, memory_order_acquire))
+            return NULL;
+        if (index >= (int64_t)(ticket % TICKET_STEP))
+            continue;
+        run_piece(&pool.job, index);
+        finish_piece();
+    }
+}
+
+static void announce(int64_t pieces)
+{
+    uint_fast64_t ticket = atomic_load_explicit(&pool.ticket, memory_order_relaxed);
+    ticket = (ticket / TICKET_STEP + 1) * TICKET_STEP + (uint_fast64_t)pieces;
+    atomic_store(&pool.ticket, ticket);
+    if (atomic_load(&pool.sleepers) == 0)
+        return;
+    pthread_mutex_lock(&pool.lock);
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void wait_finished(void)
+{
+    int64_t end = 0;
+    while (atomic_load_explicit(&pool.pending, memory_order_acquire) > 0) {
+        for (int k = 0; k < 64 && atomic_load(&pool.pending) > 0; k++)
+            relax();
+        int64_t now = now_ns();
+        end = end ? end : now + pool.spin_ns;
+        if (now >= end)
+            break;
+    }
+    if (atomic_load_explicit(&pool.pending, memory_order_acquire) == 0)
+        return;
+    pthread_mutex_lock(&pool.lock);
+    atomic_store(&pool.caller_sleeps, true);
+    while (atomic_load(&pool.pending) > 0)
+        pthread_cond_wait(&pool.finished, &pool.lock);
+    atomic_store(&pool.caller_sleeps, false);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void on_fork_child(void)
+{
+    atomic_store(&forked, true);
+}
+
+/* Start the workers with all signals blocked: a signal's handler is the business of the program's
+ * own threads. Fewer workers than wanted are only slower. */
+static void start(void)
+{
+    static bool fork_watched;
+    int count = axle__worker_count() - 1;
+    sigset_t all, old;
+    if (!fork_watched)
+        fork_watched = pthread_atfork(NULL, NULL, on_fork_child) == 0;
+    atomic_store(&pool.stop, false);
+    atomic_store(&pool.ticket, 0);
+    pool.spin_ns = count < axle__usable_cores(NULL) ? SPIN_NS : 0;
+    pool.helpers = 0;
+    pool.started = true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (pool.helpers < count) {
+        int k = pool.helpers;
+        if (pthread_create(&pool.threads[k], NULL, worker_main, (void *)(intptr_t)(k + 1)) != 0)
+            break;
+        pthread_setname_np(pool.threads[k], "axle-worker");
+        pool.helpers = k + 1;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (pool.helpers < count)
+        axle__warn("threads", "only %d of %d worker threads could be started", pool.helpers, count);
+}
+
+/* Run the first pieces on workers and the caller, which also does those that no worker has. */
+static void run_on_pool(const job *job)
+{
+    if (!pool.started)
+        start();
+    int64_t shared = job->pieces - 1 < pool.helpers ? job->pieces - 1 : pool.helpers;
+    if (shared == 0) {
+        run_pieces(job, 0);
+        return;
+    }
+    pool.job = *job;
+    atomic_store_explicit(&pool.pending, (int)shared, memory_order_relaxed);
+    announce(shared + 1);
+    inside = true;
+    run_piece(job, 0);
+    inside = false;
+    run_pieces(job, shared + 1);
+    wait_finished();
+}
+
+void axle__parallel_for(int64_t n, int64_t grain, axle_body body, void *arg)
+{
+    if (n <= 0)
+        return;
+    int64_t pieces = n / (grain > 0 ? grain : 1), workers = axle__worker_count();
+    job job = {n, pieces < 1 ? 1 : pieces < workers ? pieces : workers, body, arg};
+    if (job.pieces == 1 || inside || atomic_load_explicit(&forked, memory_order_relaxed) ||
+        atomic_exchange_explicit(&pool.busy, true, memory_order_acquire)) {
+        run_pieces(&job, 0);
+        return;
+    }
+    run_on_pool(&job);
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
+}
+
+void axle__threads_stop(void)
+{
+    if (atomic_load(&forked))
+        return;
+    while (atomic_exchange_explicit(&pool.busy, true, memory_order_acquire))
+        relax();
+    if (pool.started) {
+        atomic_store(&pool.stop, true);
+        announce(0);
+        for (int k = 0; k < pool.helpers; k++)
+            pthread_join(pool.threads[k], NULL);
+        pool.started = false;
+        pool.helpers = 0;
+    }
+    atomic_store(&worker_count, 0);
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
+}
