@@ -35,6 +35,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/base/threads.c \
 	%D%/base/threads.h \
 	%D%/base/version.c \
+	%D%/device/allocator.c \
+	%D%/device/allocator.h \
 	%D%/device/cache.c \
 	%D%/device/cache.h \
 	%D%/device/device.c \
@@ -48,15 +50,19 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/device/guard.c \
 	%D%/device/guard.h \
 	%D%/device/host.c \
+	%D%/device/info.c \
+	%D%/device/large.c \
 	%D%/device/op_cache.c \
 	%D%/device/op_cache.h \
 	%D%/device/plugin.c \
 	%D%/device/plugin.h \
+	%D%/device/ranges.c \
 	%D%/device/registry.c \
 	%D%/device/registry.h \
 	%D%/device/search.c \
 	%D%/device/search.h \
 	%D%/device/selection.c \
+	%D%/device/small.c \
 	%D%/device/transfer.c \
 	%D%/tensor/create.c \
 	%D%/tensor/elementwise.c \
