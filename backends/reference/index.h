@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operators with index operands share: checked indices, picking and adding slices. */
+#ifndef AXLE_REFERENCE_INDEX_H
+#define AXLE_REFERENCE_INDEX_H
+
+#include "reference.h"
+
+/* The indices as i64 in row-major order, for ref_free; each is checked to lie in [0, limit). `name`
+ * is the operator's, for the message. */
+axle_status ref_index_load(const ref_call *call, const char *name, const axle_view *index,
+                           int64_t limit, int64_t **out);
+
+/* y[.., i, ..] = x[.., index, ..] along `axis`. The indices belong to the elements of y, or, where
+ * `vector` is set, to its places along the axis. */
+void ref_index_pick(const ref_call *call, const axle_view *x, const int64_t *index, int vector,
+                    uint32_t axis, const axle_view *y);
+
+/* y[.., index, ..] += src[.., i, ..] along `axis`, in the order of i; sums round once. Negative
+ * indices are left out. */
+axle_status ref_index_add(const ref_call *call, const axle_view *src, const int64_t *index,
+                          int vector, uint32_t axis, const axle_view *y);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers: host memory, either allocated here or borrowed. All calls are done when they return. */
+#include "slots.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static axle_status buffer_new(axle_be_device *device, void *data, uint64_t size, int borrowed,
+                              axle_be_buffer **out, axle_error *error)
+{
+    axle_be_buffer *buffer = ref_alloc(device->host, sizeof(*buffer));
+    if (!buffer)
+        return ref_fail(error, AXLE_ERR_NOMEM, "reference: no memory for a buffer's description");
+    *buffer =
+        (axle_be_buffer){.data = data, .size = size, .borrowed = borrowed, .host = device->host};
+    *out = buffer;
+    return AXLE_OK;
+}
+
+axle_status ref_buffer_create(axle_be_device *device, uint32_t kind, uint64_t size,
+                              axle_be_buffer **out, axle_error *error)
+{
+    (void)kind; /* Device memory and staging memory are the same here. */
+    void *data = ref_alloc(device->host, size);
+    if (!data)
+        return ref_fail(error, AXLE_ERR_NOMEM,
+                        "reference: no memory for a buffer of %" PRIu64 " bytes", size);
+    const axle_status status = buffer_new(device, data, size, 0, out, error);
+    if (status != AXLE_OK)
+        ref_free(device->host, data);
+    return status;
+}
+
+axle_status ref_buffer_import(axle_be_device *device, void *host, uint64_t size,
+                              axle_be_buffer **out, axle_error *error)
+{
+    if (!host)
+        return ref_fail(error, AXLE_ERR_INVALID, "reference: cannot import a null pointer");
+    return buffer_new(device, host, size, 1, out, error);
+}
+
+void ref_buffer_destroy(axle_be_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    const axle_host *host = buffer->host;
+    if (!buffer->borrowed)
+        ref_free(host, buffer->data);
+    ref_free(host, buffer);
+}
+
+static axle_status check_range(const axle_be_buffer *buffer, uint64_t offset, uint64_t size,
+                               const char *what, axle_error *error)
+{
+    if (offset <= buffer->size && size <= buffer->size - offset)
+        return AXLE_OK;
+    return ref_fail(error, AXLE_ERR_INVALID,
+                    "reference: %s of %" PRIu64 " bytes at %" PRIu64 " in a buffer of %" PRIu64,
+                    what, size, offset, buffer->size);
+}
+
+axle_status ref_buffer_map(axle_be_queue *queue, axle_be_buffer *buffer, uint64_t offset,
+                           uint64_t size, uint32_t flags, void **out, axle_error *error)
+{
+    (void)queue, (void)flags;
+    const axle_status status = check_range(buffer, offset, size, "map", error);
+    if (status == AXLE_OK)
+        *out = buffer->data + offset;
+    return status;
+}
+
+axle_status ref_buffer_unmap(axle_be_queue *queue, axle_be_buffer *buffer, void *p,
+                             axle_error *error)
+{
+    (void)queue, (void)buffer, (void)p, (void)error;
+    return AXLE_OK;
+}
+
+axle_status ref_buffer_write(axle_be_queue *queue, axle_be_buffer *buffer, uint64_t offset,
+                             const void *from, uint64_t size, uint32_t when, axle_error *error)
+{
+    (void)queue, (void)when;
+    const axle_status status = check_range(buffer, offset, size, "write", error);
+    if (status == AXLE_OK && size > 0)
+        memcpy(buffer->data + offset, from, size);
+    return status;
+}
+
+axle_status ref_buffer_read(axle_be_queue *queue, axle_be_buffer *buffer, uint64_t offset, void *to,
+                            uint64_t size, uint32_t when, axle_error *error)
+{
+    (void)queue, (void)when;
+    const axle_status status = check_range(buffer, offset, size, "read", error);
+    if (status == AXLE_OK && size > 0)
+        memcpy(to, buffer->data + offset, size);
+    return status;
+}
+
+axle_status ref_buffer_copy(axle_be_queue *queue, axle_be_buffer *dst, uint64_t dst_offset,
+                            axle_be_buffer *src, uint64_t src_offset, uint64_t size,
+                            axle_error *error)
+{
+    (void)queue;
+    axle_status status = check_range(dst, dst_offset, size, "copy", error);
+    if (status == AXLE_OK)
+        status = check_range(src, src_offset, size, "copy", error);
+    if (status == AXLE_OK && size > 0)
+        memmove(dst->data + dst_offset, src->data + src_offset, size);
+    return status;
+}
+
+axle_status ref_buffer_fill(axle_be_queue *queue, axle_be_buffer *buffer, uint64_t offset,
+                            uint64_t size, const void *pattern, uint32_t pattern_size,
+                            axle_error *error)
+{
+    (void)queue;
+    const axle_status status = check_range(buffer, offset, size, "fill", error);
+    if (status != AXLE_OK)
+        return status;
+    if (pattern_size == 0 || pattern_size > 8 || (pattern_size & (pattern_size - 1)) ||
+        size % pattern_size)
+        return ref_fail(error, AXLE_ERR_INVALID,
+                        "reference: fill of %" PRIu64 " bytes with a pattern of %" PRIu32, size,
+                        pattern_size);
+    /* What is filled already is the pattern of the rest, twice as long each time. */
+    unsigned char *to = buffer->data + offset;
+    if (size > 0)
+        memcpy(to, pattern, pattern_size);
+    for (uint64_t done = pattern_size; done < size; done *= 2)
+        memcpy(to + done, to, done < size - done ? done : size - done);
+    return AXLE_OK;
+}
