@@ -205,6 +205,12 @@ int axle__fill(axle_tensor *tensor, double value)
     return axle__elementwise(&call, tensor, NULL, 0, false);
 }
 
+axle_tensor *axle__constant(const axle_tensor *like, double value)
+{
+    axle_tensor *y = axle__result("constant", like->device, (int)axle__dtype(like), 0, NULL);
+    return y ? axle__checked(axle__fill(y, value), y) : NULL;
+}
+
 axle_tensor *axle__copy(const char *who, axle_tensor *x, int dtype)
 {
     axle_tensor *y = axle__result(who, x->device, dtype, axle__rank(x), x->view.dim);

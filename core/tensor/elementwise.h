@@ -32,6 +32,8 @@ axle_tensor *axle__choose(axle_tensor *condition, axle_tensor *a, axle_tensor *b
 /* Copy values; dims are equal, dtypes and devices may differ. */
 int axle__copy_into(axle_tensor *to, const axle_tensor *from);
 int axle__fill(axle_tensor *tensor, double value);
+/* Rank 0, in the dtype and on the device of another tensor. */
+axle_tensor *axle__constant(const axle_tensor *like, double value);
 /* A row-major copy with that dtype. */
 axle_tensor *axle__copy(const char *who, axle_tensor *x, int dtype);
 /* x, or a row-major copy where it is not row-major. */

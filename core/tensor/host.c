@@ -80,13 +80,15 @@ static int read_double(const axle_tensor *tensor, double *out)
     if (axle__dtype(tensor) == AXLE_DTYPE_F32) {
         float value;
         int status = axle_tensor_read(tensor, &value, sizeof(value));
-        *out = status ? *out : value;
+        if (!status)
+            *out = value;
         return status;
     }
     if (axle__dtype(tensor) == AXLE_DTYPE_I64) {
         int64_t value;
         int status = axle_tensor_read(tensor, &value, sizeof(value));
-        *out = status ? *out : (double)value;
+        if (!status)
+            *out = (double)value;
         return status;
     }
     axle_tensor *host = axle__result("axle_tensor_item", axle_device_host(),
