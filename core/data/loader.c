@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/loader.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "axle/random.h"
+#include "axle/status.h"
+#include "base/memory.h"
+#include "data/dataset.h"
+#include "data/iteration.h"
+#include "data/prefetch.h"
+#include "data/sampler.h"
+#include "device/device.h"
+
+/* Small batches are fetched further ahead than asked for, where that has no other effect. */
+enum { AHEAD_MAX = 16, AHEAD_BYTES = 2 << 20, WORKERS_MAX = 1024 };
+
+struct axle_loader {
+    axle_object object;
+    axle_dataset *dataset;
+    axle_loader_options options;
+    axle__loader_fn observer;
+    void *observer_user;
+
+    /* Where the loop is. */
+    int64_t epoch, position;
+    int status;
+    bool started; /* the epoch gave a batch, or was asked for one */
+    bool last;    /* the batch below is the epoch's last */
+    axle__iteration iteration;
+    axle_batch *batch;
+    axle_random_state outside; /* the thread's random state around the loop, if `started` */
+
+    /* What workers read; it changes only while no run is under way. */
+    axle__shard shard;
+    axle_device *device; /* NULL: host */
+    int64_t *order;      /* of the epoch's samples; NULL as long as there is none, or in order */
+    int64_t order_epoch;
+
+    axle__prefetch *prefetch;
+    bool running;
+};
+
+/* ---- making a batch, on any thread */
+
+/* Whether the host may write to the loader's device as to its own memory. */
+static bool is_direct(const axle_device *device)
+{
+    return device && device->host_visible && device->synchronous;
+}
+
+static int fetch_rows(axle_loader *loader, axle__rows rows, axle_batch **out)
+{
+    int64_t *numbers = NULL;
+    const int64_t *indices = loader->order ? loader->order + rows.first : NULL;
+    if (!indices) {
+        indices = numbers = axle__alloc((size_t)rows.count, sizeof(*numbers));
+        if (!numbers)
+            return AXLE_ERR_NOMEM;
+        for (int64_t k = 0; k < rows.count; k++)
+            numbers[k] = rows.first + k;
+    }
+    int code = axle__dataset_fetch(loader->dataset, indices, rows.count, loader->options.collate,
+                                   loader->options.collate_user, out);
+    axle__free(numbers);
+    return code;
+}
+
+static int fetch_and_place(axle_loader *loader, axle__rows rows, axle_batch **out)
+{
+    axle_batch *batch;
+    int code = fetch_rows(loader, rows, &batch);
+    if (code)
+        return code;
+    if (is_direct(loader->device))
+        code = axle__batch_place(batch, loader->device);
+    if (code) {
+        axle_batch_release(batch);
+        return code;
+    }
+    axle__batch_set_weight(batch, rows.weight);
+    *out = batch;
+    return AXLE_OK;
+}
+
+/* What callbacks see is the same on every thread: tensors are made on the host and go with the call,
+ * and random numbers follow from the loader's seed, the epoch and the row. */
+static int make_batch(void *user, int64_t number, axle_batch **out)
+{
+    axle_loader *loader = user;
+    axle__rows rows = axle__shard_rows(&loader->shard, number);
+    axle_random_state before = axle_random_get();
+    int code = axle_device_push(axle_device_host());
+    if (code)
+        return code;
+    code = axle_scope_push();
+    if (!code) {
+        axle_device *announced = axle__fetch_device_set(loader->device);
+        axle_random_set((axle_random_state){loader->options.seed, (uint64_t)loader->epoch, 0, rows.first});
+        code = fetch_and_place(loader, rows, out);
+        axle_random_set(before);
+        axle__fetch_device_set(announced);
+        axle_scope_pop();
+    }
+    axle_device_pop();
+    return code;
+}
+
+/* ---- the run of the workers */
+
+/* A child of fork() has none of its parent's threads. */
+static void forget_lost(axle_loader *loader)
+{
+    if (loader->prefetch && axle__prefetch_is_lost(loader->prefetch)) {
+        loader->prefetch = NULL;
+        loader->running = false;
+    }
+}
+
+/* To be called before anything changes that workers read. */
+static void stop_run(axle_loader *loader)
+{
+    forget_lost(loader);
+    if (loader->running)
+        axle__prefetch_stop(loader->prefetch);
+    loader->running = false;
+}
+
+static int make_order(axle_loader *loader)
+{
+    if (!loader->options.shuffle || (loader->order && loader->order_epoch == loader->epoch))
+        return AXLE_OK;
+    if (!loader->order)
+        loader->order = axle__alloc((size_t)loader->shard.samples, sizeof(*loader->order));
+    if (!loader->order)
+        return AXLE_ERR_NOMEM;
+    axle__permutation(loader->options.seed, (uint64_t)loader->epoch, loader->shard.samples, loader->order);
+    loader->order_epoch = loader->epoch;
+    return AXLE_OK;
+}
+
+/* Batches that are made ahead. */
+static int64_t run_depth(const axle_loader *loader)
+{
+    const axle_loader_options *options = &loader->options;
+    int64_t asked = (int64_t)options->workers * options->prefetch, small = 0;
+    if (loader->dataset->resident)
+        small = AHEAD_BYTES / (int64_t)loader->dataset->resident / options->batch_size;
+    if (small > AHEAD_MAX)
+        small = AHEAD_MAX;
+    return small > asked ? small : asked;
+}
+
+static int start_run(axle_loader *loader)
+{
+    int code = make_order(loader);
+    if (code || loader->options.workers == 0)
+        return code;
+    if (!loader->prefetch)
+        code = axle__prefetch_create(loader->options.workers, (int)run_depth(loader), make_batch, loader,
+                                     &loader->prefetch);
+    if (code)
+        return code;
+    axle__prefetch_start(loader->prefetch, loader->position, axle__shard_length(&loader->shard));
+    loader->running = true;
+    return AXLE_OK;
+}
+
+static int take_batch(axle_loader *loader, axle_batch **out)
+{
+    forget_lost(loader);
+    int code = loader->running ? AXLE_OK : start_run(loader);
+    if (code)
+        return code;
+    if (loader->running)
+        return axle__prefetch_take(loader->prefetch, out);
+    return make_batch(loader, loader->position, out);
+}
+
+/* ---- turns of the loop */
+
+/* The loop's own draws begin anew with each batch; those outside of it go on where they were. */
+static void enter_random(axle_loader *loader)
+{
+    axle_random_state state = axle_random_get();
+    state.draw = 0;
+    state.row = axle__shard_rows(&loader->shard, loader->position).first;
+    axle_random_set(state);
+}
+
+static void leave_random(const axle_loader *loader)
+{
+    axle_random_state state = axle_random_get();
+    state.draw = loader->outside.draw;
+    state.row = loader->outside.row;
+    axle_random_set(state);
+}
+
+static void close_turn(axle_loader *loader)
+{
+    axle__iteration_close(&loader->iteration);
+    axle_batch_release(loader->batch);
+    loader->batch = NULL;
+    loader->last = false;
+}
+
+/* Make the next batch the first of an epoch. */
+static void go_to_epoch(axle_loader *loader, int64_t epoch)
+{
+    stop_run(loader);
+    loader->epoch = epoch;
+    loader->position = 0;
+}
+
+/* The epoch is over, for whatever reason. */
+static void leave_epoch(axle_loader *loader)
+{
+    close_turn(loader);
+    go_to_epoch(loader, loader->epoch + 1);
+    if (!loader->started)
+        return;
+    loader->started = false;
+    leave_random(loader);
+    if (loader->observer)
+        loader->observer(loader->observer_user, loader, NULL, 0);
+}
+
+static int open_turn(axle_loader *loader)
+{
+    int code = axle__iteration_open(&loader->iteration);
+    if (!code)
+        code = take_batch(loader, &loader->batch);
+    if (!code && loader->device)
+        code = axle__batch_place(loader->batch, loader->device);
+    if (code)
+        return code;
+    enter_random(loader);
+    loader->position++;
+    loader->last = loader->position == axle__shard_length(&loader->shard);
+    return AXLE_OK;
+}
+
+static void start_epoch(axle_loader *loader)
+{
+    loader->status = AXLE_OK;
+    loader->started = true;
+    loader->outside = axle_random_get();
+}
+
+int axle_loader_next(axle_loader *loader, axle_batch **out)
+{
+    if (!loader || !out) {
+        axle_error_set(AXLE_ERR_INVALID, "loader: %s is NULL", loader ? "the place for the batch" : "it");
+        return 0;
+    }
+    close_turn(loader);
+    if (!loader->started)
+        start_epoch(loader);
+    if (loader->position >= axle__shard_length(&loader->shard)) {
+        leave_epoch(loader);
+        return 0;
+    }
+    loader->status = open_turn(loader);
+    if (loader->status) {
+        leave_epoch(loader);
+        return 0;
+    }
+    if (loader->observer)
+        loader->observer(loader->observer_user, loader, loader->batch, loader->last);
+    *out = loader->batch;
+    return 1;
+}
+
+void axle_loader_break(axle_loader *loader)
+{
+    if (loader && loader->started)
+        leave_epoch(loader);
+}
+
+int axle_loader_set_epoch(axle_loader *loader, int64_t epoch)
+{
+    if (!loader || epoch < 0)
+        return axle_error_set(AXLE_ERR_INVALID, "loader: epoch %" PRId64 "%s", epoch, loader ? "" : " of NULL");
+    int64_t skipped = loader->started ? 0 : loader->position;
+    go_to_epoch(loader, epoch);
+    loader->position = skipped;
+    return AXLE_OK;
+}
+
+int axle_loader_skip(axle_loader *loader, int64_t batches)
+{
+    int64_t length = axle_loader_length(loader);
+    if (!loader || batches < 0 || batches > length)
+        return axle_error_set(AXLE_ERR_INDEX, "loader: %" PRId64 " batches to skip, of %" PRId64, batches,
+                              length);
+    stop_run(loader);
+    loader->position = batches;
+    return AXLE_OK;
+}
+
+/* ---- life time */
+
+static int check_options(const axle_loader_options *options)
+{
+    if (options->batch_size < 1)
+        return axle_error_set(AXLE_ERR_INVALID, "loader: a batch size of %" PRId64, options->batch_size);
+    if (options->workers < 0 || options->workers > WORKERS_MAX)
+        return axle_error_set(AXLE_ERR_INVALID, "loader: %d workers", options->workers);
+    if (options->workers && (options->prefetch < 1 || options->prefetch > INT32_MAX / WORKERS_MAX))
+        return axle_error_set(AXLE_ERR_INVALID, "loader: %d batches to prefetch", options->prefetch);
+    return AXLE_OK;
+}
+
+int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options, axle_loader **out)
+{
+    axle_loader_options all = AXLE_LOADER_OPTIONS_INIT;
+    if (options)
+        memcpy(&all, options, options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
+    if (!dataset || dataset->object.type != AXLE__OBJECT_DATASET)
+        return axle_error_set(AXLE_ERR_INVALID, "loader: %s", dataset ? "that is no data set" : "no data set");
+    int code = check_options(&all);
+    int64_t samples = axle_dataset_length(dataset);
+    if (!code && samples < 0)
+        code = axle_error_set(AXLE_ERR_INVALID, "loader: the data set's length is %" PRId64, samples);
+    if (code)
+        return code;
+    axle_loader *loader = axle__alloc(1, sizeof(*loader));
+    if (!loader)
+        return AXLE_ERR_NOMEM;
+    axle__object_init(&loader->object, AXLE__OBJECT_LOADER);
+    loader->dataset = axle_dataset_retain(dataset);
+    loader->options = all;
+    loader->shard = (axle__shard){samples, all.batch_size, 1, 0, all.drop_last != 0};
+    *out = loader;
+    return AXLE_OK;
+}
+
+axle_loader *axle_loader_retain(axle_loader *loader)
+{
+    if (loader)
+        axle__object_retain(&loader->object);
+    return loader;
+}
+
+void axle_loader_release(axle_loader *loader)
+{
+    if (!loader || !axle__object_release(&loader->object))
+        return;
+    close_turn(loader);
+    stop_run(loader);
+    axle__prefetch_destroy(loader->prefetch);
+    axle_dataset_release(loader->dataset);
+    axle__free(loader->order);
+    axle__free(loader);
+}
+
+/* ---- inspection */
+
+int axle_loader_status(const axle_loader *loader)
+{
+    return loader ? loader->status : AXLE_ERR_INVALID;
+}
+
+int64_t axle_loader_length(const axle_loader *loader)
+{
+    return loader ? axle__shard_length(&loader->shard) : 0;
+}
+
+int64_t axle_loader_epoch(const axle_loader *loader)
+{
+    return loader ? loader->epoch : 0;
+}
+
+int64_t axle_loader_position(const axle_loader *loader)
+{
+    return loader ? loader->position : 0;
+}
+
+int axle_loader_is_last(const axle_loader *loader)
+{
+    return loader && loader->last;
+}
+
+int64_t axle_loader_batch_size(const axle_loader *loader)
+{
+    return loader ? loader->options.batch_size : 0;
+}
+
+axle_dataset *axle_loader_dataset(const axle_loader *loader)
+{
+    return loader ? loader->dataset : NULL;
+}
+
+/* ---- the accelerator's part */
+
+void axle__loader_place(axle_loader *loader, axle_device *device)
+{
+    if (loader->device == device)
+        return;
+    stop_run(loader);
+    loader->device = device;
+}
+
+int axle__loader_shard(axle_loader *loader, int64_t count, int64_t index)
+{
+    if (count < 1 || index < 0 || index >= count || count > INT64_MAX / loader->options.batch_size)
+        return axle_error_set(AXLE_ERR_INVALID, "loader: process %" PRId64 " of %" PRId64, index, count);
+    stop_run(loader);
+    loader->shard.process_count = count;
+    loader->shard.process_index = index;
+    return AXLE_OK;
+}
+
+void axle__loader_set_observer(axle_loader *loader, axle__loader_fn fn, void *user)
+{
+    loader->observer = fn;
+    loader->observer_user = user;
+}

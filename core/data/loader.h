@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loaders inside: what the accelerator does with them. */
+#ifndef AXLE_DATA_LOADER_H
+#define AXLE_DATA_LOADER_H
+
+#include "axle/data.h"
+#include "data/batch.h"
+
+/* Batches go to that device from now on; NULL is the host. */
+void axle__loader_place(axle_loader *loader, axle_device *device);
+
+/* This process is number `index` of `count`; may be said again. AXLE_ERR_INVALID. */
+int axle__loader_shard(axle_loader *loader, int64_t count, int64_t index);
+
+/*
+ * Called for each batch before axle_loader_next() returns it; and with NULL, and is_last 0, when a loop
+ * ends, be it early or by an error. One observer a loader; NULL removes it.
+ */
+typedef void (*axle__loader_fn)(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
+void axle__loader_set_observer(axle_loader *loader, axle__loader_fn fn, void *user);
+
+#endif
