@@ -3,11 +3,12 @@
  * The worker pool. A job is cut into contiguous pieces by its length, its grain and the number of
  * workers alone; who runs a piece does not matter. So results are the same whether the pool does a
  * job or, because the pool is taken, was left behind by fork() or got fewer threads than it asked
- * for, the caller does it piece by piece.
+ * for, the caller does it piece by piece. The caller also does what sleeping workers are too late
+ * for.
  *
- * A job is announced by one number, the ticket, which holds the number of pieces beside a count.
- * A worker without a piece never looks at the job, and the caller waits for those that have one, so
- * the job may be replaced as soon as the caller returns. Who waits, spins for a moment, since work
+ * A job has a number. Threads claim its pieces from a counter that holds the number, too, so that
+ * one who is late claims nothing of the next job; and since the caller waits for all pieces that
+ * were claimed, who holds a claim may look at the job. Who waits, spins for a moment, since work
  * comes in bursts, and sleeps then.
  */
 #define _GNU_SOURCE 1
@@ -22,7 +23,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 
-enum { WORKERS_MAX = 1024, TICKET_STEP = 2048, SPIN_NS = 30000 };
+enum { WORKERS_MAX = 1024, PIECE_BITS = 16, PIECE_MASK = (1 << PIECE_BITS) - 1, SPIN_NS = 30000 };
 
 typedef struct job {
     int64_t n, pieces;
@@ -33,9 +34,10 @@ typedef struct job {
 static struct {
     pthread_mutex_t lock;          /* around sleeping and waking */
     pthread_cond_t wake, finished; /* for workers; for the caller */
-    atomic_uint_fast64_t ticket;   /* multiples of TICKET_STEP plus pieces */
+    atomic_uint_fast64_t ticket;   /* of the last job: its number, then its pieces */
+    atomic_uint_fast64_t claims;   /* its number, then the next piece to claim */
+    atomic_int pending;            /* pieces that are not finished */
     atomic_int sleepers;           /* workers that sleep or are about to */
-    atomic_int pending;            /* workers that have not finished their piece */
     atomic_bool caller_sleeps;
     atomic_bool busy; /* a job runs, or the pool starts or stops */
     atomic_bool stop;
@@ -108,11 +110,12 @@ static void run_piece(const job *job, int64_t k)
     job->body(job->arg, begin, begin + size + (k < longer), (int32_t)k);
 }
 
-static void run_pieces(const job *job, int64_t first)
+/* All pieces, on this thread. */
+static void run_alone(const job *job)
 {
     bool outer = inside;
     inside = true;
-    for (int64_t k = first; k < job->pieces; k++)
+    for (int64_t k = 0; k < job->pieces; k++)
         run_piece(job, k);
     inside = outer;
 }
@@ -151,31 +154,46 @@ static void finish_piece(void)
     pthread_mutex_unlock(&pool.lock);
 }
 
+/* Claim and run pieces of the ticket's job until there are no more. */
+static void work(uint_fast64_t ticket)
+{
+    uint_fast64_t claim = atomic_load(&pool.claims);
+    while (claim >> PIECE_BITS == ticket >> PIECE_BITS &&
+           (claim & PIECE_MASK) < (ticket & PIECE_MASK)) {
+        if (!atomic_compare_exchange_weak(&pool.claims, &claim, claim + 1))
+            continue;
+        run_piece(&pool.job, (int64_t)(claim & PIECE_MASK));
+        finish_piece();
+        claim = atomic_load(&pool.claims);
+    }
+}
+
 static void *worker_main(void *arg)
 {
-    int64_t index = (int64_t)(intptr_t)arg;
+    (void)arg;
     inside = true;
     for (uint_fast64_t ticket = 0;;) {
         ticket = next_ticket(ticket);
         if (atomic_load_explicit(&pool.stop, memory_order_acquire))
             return NULL;
-        if (index >= (int64_t)(ticket % TICKET_STEP))
-            continue;
-        run_piece(&pool.job, index);
-        finish_piece();
+        work(ticket);
     }
 }
 
-static void announce(int64_t pieces)
+/* Publish a job of some pieces; returns its ticket. */
+static uint_fast64_t announce(int64_t pieces)
 {
-    uint_fast64_t ticket = atomic_load_explicit(&pool.ticket, memory_order_relaxed);
-    ticket = (ticket / TICKET_STEP + 1) * TICKET_STEP + (uint_fast64_t)pieces;
+    uint_fast64_t number = (atomic_load(&pool.ticket) >> PIECE_BITS) + 1;
+    uint_fast64_t ticket = number << PIECE_BITS | (uint_fast64_t)pieces;
+    atomic_store(&pool.pending, (int)pieces);
+    atomic_store(&pool.claims, number << PIECE_BITS);
     atomic_store(&pool.ticket, ticket);
-    if (atomic_load(&pool.sleepers) == 0)
-        return;
-    pthread_mutex_lock(&pool.lock);
-    pthread_cond_broadcast(&pool.wake);
-    pthread_mutex_unlock(&pool.lock);
+    if (atomic_load(&pool.sleepers) > 0) {
+        pthread_mutex_lock(&pool.lock);
+        pthread_cond_broadcast(&pool.wake);
+        pthread_mutex_unlock(&pool.lock);
+    }
+    return ticket;
 }
 
 static void wait_finished(void)
@@ -214,7 +232,6 @@ static void start(void)
     if (!fork_watched)
         fork_watched = pthread_atfork(NULL, NULL, on_fork_child) == 0;
     atomic_store(&pool.stop, false);
-    atomic_store(&pool.ticket, 0);
     pool.spin_ns = count < axle__usable_cores(NULL) ? SPIN_NS : 0;
     pool.helpers = 0;
     pool.started = true;
@@ -222,7 +239,7 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool.helpers < count) {
         int k = pool.helpers;
-        if (pthread_create(&pool.threads[k], NULL, worker_main, (void *)(intptr_t)(k + 1)) != 0)
+        if (pthread_create(&pool.threads[k], NULL, worker_main, NULL) != 0)
             break;
         pthread_setname_np(pool.threads[k], "axle-worker");
         pool.helpers = k + 1;
@@ -232,23 +249,15 @@ static void start(void)
         axle__warn("threads", "only %d of %d worker threads could be started", pool.helpers, count);
 }
 
-/* Run the first pieces on workers and the caller, which also does those that no worker has. */
 static void run_on_pool(const job *job)
 {
     if (!pool.started)
         start();
-    int64_t shared = job->pieces - 1 < pool.helpers ? job->pieces - 1 : pool.helpers;
-    if (shared == 0) {
-        run_pieces(job, 0);
-        return;
-    }
     pool.job = *job;
-    atomic_store_explicit(&pool.pending, (int)shared, memory_order_relaxed);
-    announce(shared + 1);
+    uint_fast64_t ticket = announce(job->pieces);
     inside = true;
-    run_piece(job, 0);
+    work(ticket);
     inside = false;
-    run_pieces(job, shared + 1);
     wait_finished();
 }
 
@@ -260,7 +269,7 @@ void axle__parallel_for(int64_t n, int64_t grain, axle_body body, void *arg)
     job job = {n, pieces < 1 ? 1 : pieces < workers ? pieces : workers, body, arg};
     if (job.pieces == 1 || inside || atomic_load_explicit(&forked, memory_order_relaxed) ||
         atomic_exchange_explicit(&pool.busy, true, memory_order_acquire)) {
-        run_pieces(&job, 0);
+        run_alone(&job);
         return;
     }
     run_on_pool(&job);

@@ -115,7 +115,7 @@ static int no_such_backend(const char *name)
     axle__text_init(&text, buffer, sizeof(buffer));
     const char *similar = similar_name(&names, name);
     if (similar)
-        axle__text_add(&text, "; did you mean '%s'?", similar);
+        axle__text_add(&text, " (did you mean '%s'?)", similar);
     add_names(&text, &names);
     add_folders(&text);
     axle__list_free(&names);
