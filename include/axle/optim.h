@@ -10,8 +10,8 @@
  *     axle_adamw_create(axle_model_module(model), &options, &opt);
  *     axle_linear_schedule_create(opt, warmup, total, &sched);
  *
- * Creating an optimizer moves its parameters, and gradients, into flat arenas; handles stay valid and
- * their values are unchanged. A parameter that has no gradient is left alone by a step: no decay, no
+ * axle_prepare(), or else the first step, moves parameters and gradients into flat arenas; handles
+ * stay valid and their values are unchanged. A parameter that has no gradient is left alone by a step: no decay, no
  * moment, no step count.
  */
 #ifndef AXLE_OPTIM_H

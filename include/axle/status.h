@@ -63,7 +63,7 @@ AXLE_API void axle_log_redirect(axle_log_fn fn, void *user);
 AXLE_API void axle_log_set_level(int level);
 
 /** Write a log line; level as in axle_log_set_level. */
-AXLE_API void axle_log(int level, const char *component, const char *format, ...) AXLE_PRINTF(3, 4);
+AXLE_API void axle_log_write(int level, const char *component, const char *format, ...) AXLE_PRINTF(3, 4);
 
 /** Version of the library that runs, "0.1.0". */
 AXLE_API const char *axle_version(void);

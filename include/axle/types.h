@@ -22,10 +22,10 @@
 
 #if defined(__GNUC__)
 #define AXLE_API __attribute__((visibility("default")))
-#define AXLE_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define AXLE_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define AXLE_API
-#define AXLE_PRINTF(format, first)
+#define AXLE_PRINTF(text, first)
 #endif
 
 /** Most dimensions that a tensor can have. */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/accelerator.h"
+
+#include "base/memory.h"
+#include "data/loader.h"
+#include "optim/optimizer.h"
+
+static int check_options(const axle_accelerator_options *o)
+{
+    if (o->accumulate < 1)
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "axle_accelerator_create: %d batches a window; at least 1 is needed",
+                              o->accumulate);
+    if (!(o->clip_norm >= 0.0) || !(o->clip_value >= 0.0))
+        return axle_error_set(AXLE_ERR_INVALID, "axle_accelerator_create: clip by norm %g, value %g",
+                              o->clip_norm, o->clip_value);
+    return AXLE_OK;
+}
+
+int axle_accelerator_create(const axle_accelerator_options *options, axle_accelerator **out)
+{
+    axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
+    if (options)
+        o = *options;
+    int status = check_options(&o);
+    axle_device *device = NULL;
+    if (!status)
+        status = axle_device_open(o.backend, &device);
+    axle_accelerator *accelerator = status ? NULL : axle__alloc(1, sizeof(*accelerator));
+    if (!accelerator)
+        return status ? status : axle_error_code();
+    o.backend = NULL; /* the caller's string may go */
+    accelerator->options = o;
+    accelerator->device = device;
+    accelerator->window.ends = true;
+    *out = accelerator;
+    return axle_device_set_default(device);
+}
+
+axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at)
+{
+    while (*at < accelerator->count) {
+        axle_object *object = accelerator->prepared[(*at)++].object;
+        if (object->type == AXLE__OBJECT_OPTIMIZER)
+            return (axle_optimizer *)object;
+    }
+    return NULL;
+}
+
+/* Objects of this accelerator go on without it. */
+static void let_go(axle__prepared *prepared)
+{
+    axle_object *object = prepared->object;
+    if (object->type == AXLE__OBJECT_OPTIMIZER) {
+        axle_optimizer *optimizer = (axle_optimizer *)object;
+        optimizer->before_step = NULL;
+        optimizer->suspended = optimizer->holding = false;
+        axle_optimizer_release(optimizer);
+    } else if (object->type == AXLE__OBJECT_LOADER) {
+        axle__loader_set_observer((axle_loader *)object, NULL, NULL);
+        axle_loader_release((axle_loader *)object);
+    } else if (object->type == AXLE__OBJECT_MODEL) {
+        axle_model_release((axle_model *)object);
+    } else if (object->type == AXLE__OBJECT_MODULE) {
+        axle_module_release((axle_module *)object);
+    } else {
+        axle_scheduler_release((axle_scheduler *)object);
+    }
+}
+
+void axle_accelerator_release(axle_accelerator *accelerator)
+{
+    if (!accelerator)
+        return;
+    for (int k = 0; k < accelerator->count; k++)
+        let_go(&accelerator->prepared[k]);
+    axle__free(accelerator->prepared);
+    axle__free(accelerator->plan);
+    axle__free(accelerator);
+}
+
+axle_device *axle_accelerator_device(const axle_accelerator *accelerator)
+{
+    return accelerator->device;
+}
+
+int axle_process_count(const axle_accelerator *accelerator)
+{
+    (void)accelerator;
+    return 1;
+}
+
+int axle_process_index(const axle_accelerator *accelerator)
+{
+    (void)accelerator;
+    return 0;
+}
+
+int axle_is_main_process(const axle_accelerator *accelerator)
+{
+    return axle_process_index(accelerator) == 0;
+}
+
+const char *axle_accelerator_plan(const axle_accelerator *accelerator)
+{
+    return accelerator->plan ? accelerator->plan : "";
+}
+
+axle_tensor *axle_accelerator_place(axle_accelerator *accelerator, axle_tensor *tensor)
+{
+    return axle_to_device(tensor, accelerator->device);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The accelerator inside. A window is the stretch of batches whose gradients make one update: the
+ * batches' gradients, each weighted by the number of terms its loss is the mean of, are summed and
+ * divided by the sum of the weights once, when the window's last batch runs backward.
+ */
+#ifndef AXLE_TRAIN_ACCELERATOR_H
+#define AXLE_TRAIN_ACCELERATOR_H
+
+#include "axle/accelerator.h"
+#include "base/object.h"
+
+typedef struct axle__prepared {
+    axle_object *object; /* retained */
+    bool clipped;        /* optimizers: the gradients of this update were clipped already */
+} axle__prepared;
+
+/* A loop under way over a prepared loader; an evaluation inside training makes two. */
+typedef struct axle__loop {
+    axle_loader *loader; /* borrowed: it says when the loop ends */
+    double rows;         /* of the batch under way */
+    bool first, last;    /* of its epoch */
+    bool counted;        /* the batch is part of the window: a backward ran */
+} axle__loop;
+
+enum { AXLE__MOST_LOOPS = 8 };
+
+typedef struct axle__window {
+    int64_t batches;    /* counted so far */
+    bool ends;          /* the last of them ends the window */
+    double weight, sum; /* of the last batch; of all */
+} axle__window;
+
+struct axle_accelerator {
+    axle_accelerator_options options;
+    axle_device *device;
+    axle__prepared *prepared;
+    int count;
+    axle__loop loops[AXLE__MOST_LOOPS]; /* the innermost last */
+    int loop_count;
+    axle__window window;
+    char *plan;
+};
+
+/* The loader's observer; user is the accelerator. */
+void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
+
+/* The next prepared optimizer after place *at, which starts from 0; NULL at the end. */
+axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at);
+
+/* The optimizer's before_step; user is the accelerator. */
+int axle__clip_before_step(axle_optimizer *optimizer, void *user);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* axle_prepare: taking objects over, in place. */
+#include "base/log.h"
+#include "base/memory.h"
+#include "data/loader.h"
+#include "optim/optimizer.h"
+#include "train/accelerator.h"
+
+static bool is_prepared(const axle_accelerator *accelerator, const axle_object *object)
+{
+    for (int k = 0; k < accelerator->count; k++)
+        if (accelerator->prepared[k].object == object)
+            return true;
+    return false;
+}
+
+static int prepare_module(axle_accelerator *accelerator, axle_object *object)
+{
+    return axle_module_to_device((axle_module *)object, accelerator->device);
+}
+
+static int prepare_model(axle_accelerator *accelerator, axle_object *object)
+{
+    return axle_module_to_device(axle_model_module((axle_model *)object), accelerator->device);
+}
+
+/* An optimizer may come without its model: its parameters are moved one by one. */
+static int prepare_optimizer(axle_accelerator *accelerator, axle_object *object)
+{
+    axle_optimizer *optimizer = (axle_optimizer *)object;
+    int status = axle_scope_push();
+    axle_no_grad_push();
+    for (int k = 0; k < optimizer->slot_count && !status; k++) {
+        axle_tensor *tensor = optimizer->slots[k].tensor;
+        axle_tensor *moved = axle_to_device(tensor, accelerator->device);
+        if (!moved)
+            status = axle_error_code();
+        else if (moved != tensor)
+            axle__tensor_rebind(tensor, moved);
+    }
+    axle_no_grad_pop();
+    if (!status)
+        status = axle__optimizer_lay_out(optimizer);
+    axle_scope_pop();
+    optimizer->before_step = axle__clip_before_step;
+    optimizer->before_user = accelerator;
+    return status;
+}
+
+static int prepare_loader(axle_accelerator *accelerator, axle_object *object)
+{
+    axle_loader *loader = (axle_loader *)object;
+    axle__loader_place(loader, accelerator->device);
+    axle__loader_set_observer(loader, axle__loop_observe, accelerator);
+    return AXLE_OK;
+}
+
+static int prepare_scheduler(axle_accelerator *accelerator, axle_object *object)
+{
+    (void)accelerator, (void)object;
+    return AXLE_OK;
+}
+
+/* Kinds in the order in which they are prepared: parameters move before optimizers gather them. */
+static const struct kind {
+    uint32_t type;
+    int (*prepare)(axle_accelerator *accelerator, axle_object *object);
+} kinds[] = {
+    {AXLE__OBJECT_MODULE, prepare_module},       {AXLE__OBJECT_MODEL, prepare_model},
+    {AXLE__OBJECT_OPTIMIZER, prepare_optimizer}, {AXLE__OBJECT_LOADER, prepare_loader},
+    {AXLE__OBJECT_SCHEDULER, prepare_scheduler},
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static int kind_of(const axle_object *object)
+{
+    for (int k = 0; k < KINDS; k++)
+        if (kinds[k].type == object->type)
+            return k;
+    return -1;
+}
+
+static int check_kinds(void *const *objects)
+{
+    for (int k = 0; objects[k]; k++)
+        if (kind_of(objects[k]) < 0)
+            return axle_error_set(AXLE_ERR_INVALID,
+                                  "axle_prepare: argument %d is no model, module, optimizer, "
+                                  "loader or scheduler",
+                                  k + 1);
+    return AXLE_OK;
+}
+
+
+static int take_over(axle_accelerator *accelerator, axle_object *object, const struct kind *kind)
+{
+    axle__prepared *prepared =
+        axle__resize(accelerator->prepared, (size_t)accelerator->count + 1, sizeof(*prepared));
+    if (!prepared)
+        return axle_error_code();
+    accelerator->prepared = prepared;
+    int status = kind->prepare(accelerator, object);
+    if (status)
+        return status;
+    axle__object_retain(object);
+    prepared[accelerator->count++] = (axle__prepared){.object = object};
+    return AXLE_OK;
+}
+
+/* ------------------------------------------------------------------ the plan */
+
+static const axle_loader *first_loader(const axle_accelerator *accelerator)
+{
+    for (int k = 0; k < accelerator->count; k++)
+        if (accelerator->prepared[k].object->type == AXLE__OBJECT_LOADER)
+            return (const axle_loader *)accelerator->prepared[k].object;
+    return NULL;
+}
+
+static const char *trained_dtype(axle_accelerator *accelerator)
+{
+    int at = 0;
+    axle_optimizer *optimizer = axle__next_optimizer(accelerator, &at);
+    int dtype = optimizer && optimizer->slot_count
+                    ? axle_tensor_dtype(optimizer->slots[0].tensor)
+                    : axle_default_dtype();
+    return axle_dtype_name(dtype);
+}
+
+static int announce(axle_accelerator *accelerator)
+{
+    const axle_loader *loader = first_loader(accelerator);
+    if (!loader || accelerator->plan)
+        return AXLE_OK;
+    long long batch = (long long)axle_loader_batch_size(loader);
+    long long window = accelerator->options.accumulate;
+    long long updates = ((long long)axle_loader_length(loader) + window - 1) / window;
+    int processes = axle_process_count(accelerator);
+    accelerator->plan = axle__format(
+        "%lld x %d processes x %lld accumulation = %lld per update; %lld updates an epoch; %s; "
+        "%s: %s",
+        batch, processes, window, batch * processes * window, updates, trained_dtype(accelerator),
+        axle_device_backend(accelerator->device), axle_device_name(accelerator->device));
+    if (!accelerator->plan)
+        return axle_error_code();
+    if (!accelerator->options.quiet && axle_is_main_process(accelerator))
+        axle__info("plan", "%s", accelerator->plan);
+    return AXLE_OK;
+}
+
+int axle_prepare_objects(axle_accelerator *accelerator, void *const *objects)
+{
+    int status = check_kinds(objects);
+    for (int kind = 0; kind < KINDS && !status; kind++)
+        for (int k = 0; objects[k] && !status; k++)
+            if (kind_of(objects[k]) == kind && !is_prepared(accelerator, objects[k]))
+                status = take_over(accelerator, objects[k], &kinds[kind]);
+    return status ? status : announce(accelerator);
+}
