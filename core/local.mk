@@ -67,7 +67,10 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/tensor/create.c \
 	%D%/tensor/elementwise.c \
 	%D%/tensor/elementwise.h \
+	%D%/tensor/format.c \
 	%D%/tensor/host.c \
+	%D%/tensor/layout.c \
+	%D%/tensor/layout.h \
 	%D%/tensor/matmul.c \
 	%D%/tensor/matmul.h \
 	%D%/tensor/random.c \
@@ -82,16 +85,60 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/tensor/tensor.h \
 	%D%/autograd/binary.c \
 	%D%/autograd/cast.c \
+	%D%/autograd/conv.c \
+	%D%/autograd/dropout.c \
 	%D%/autograd/engine.c \
 	%D%/autograd/function.c \
+	%D%/autograd/gradcheck.c \
 	%D%/autograd/hooks.c \
+	%D%/autograd/index.c \
 	%D%/autograd/join.c \
 	%D%/autograd/leaf.c \
+	%D%/autograd/loss.c \
 	%D%/autograd/node.c \
 	%D%/autograd/node.h \
+	%D%/autograd/norm.c \
 	%D%/autograd/ops.h \
+	%D%/autograd/pool.c \
+	%D%/autograd/product.c \
+	%D%/autograd/reduce.c \
+	%D%/autograd/softmax.c \
 	%D%/autograd/unary.c \
 	%D%/autograd/view.c \
+	%D%/nn/activation.c \
+	%D%/nn/attention.c \
+	%D%/nn/check.c \
+	%D%/nn/conv.c \
+	%D%/nn/dropout.c \
+	%D%/nn/embedding.c \
+	%D%/nn/encoder_layer.c \
+	%D%/nn/flatten.c \
+	%D%/nn/init.c \
+	%D%/nn/linear.c \
+	%D%/nn/model.c \
+	%D%/nn/module.c \
+	%D%/nn/module.h \
+	%D%/nn/move.c \
+	%D%/nn/norm.c \
+	%D%/nn/parameter.c \
+	%D%/nn/pool.c \
+	%D%/nn/rnn.c \
+	%D%/nn/sequential.c \
+	%D%/nn/slots.c \
+	%D%/nn/unbind.c \
+	%D%/nn/unbind.h \
+	%D%/nn/walk.c \
+	%D%/optim/adam.c \
+	%D%/optim/arena.c \
+	%D%/optim/clip.c \
+	%D%/optim/groups.c \
+	%D%/optim/groups.h \
+	%D%/optim/optimizer.c \
+	%D%/optim/optimizer.h \
+	%D%/optim/rmsprop.c \
+	%D%/optim/scheduler.c \
+	%D%/optim/scheduler.h \
+	%D%/optim/sgd.c \
 	%D%/data/batch.c \
 	%D%/data/batch.h \
 	%D%/data/bytes.h \
@@ -106,23 +153,37 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/idx_dataset.c \
 	%D%/data/images.c \
 	%D%/data/images.h \
+	%D%/data/iteration.c \
+	%D%/data/iteration.h \
 	%D%/data/jsonl.c \
 	%D%/data/jsonl.h \
 	%D%/data/jsonl_column.c \
+	%D%/data/loader.c \
+	%D%/data/loader.h \
+	%D%/data/npy.c \
+	%D%/data/npy.h \
+	%D%/data/npy_header.c \
 	%D%/data/number.c \
 	%D%/data/number.h \
+	%D%/data/prefetch.c \
+	%D%/data/prefetch.h \
+	%D%/data/sampler.c \
+	%D%/data/sampler.h \
 	%D%/data/source.c \
 	%D%/data/source.h \
 	%D%/data/subset.c \
+	%D%/data/synthetic.c \
 	%D%/data/table.c \
 	%D%/data/table.h \
 	%D%/data/table_read.c \
 	%D%/data/tensor_dataset.c \
+	%D%/io/module_state.c \
 	%D%/io/safetensors.c \
 	%D%/io/safetensors.h \
 	%D%/io/safetensors_dtype.c \
 	%D%/io/safetensors_dtype.h \
-	%D%/io/safetensors_write.c
+	%D%/io/safetensors_write.c \
+	%D%/train/accelerator.h
 
 # The numbers are current:revision:age of the interface that include/axle declares. At a release:
 # revision + 1 where only the code changed; if functions were added, current + 1, revision 0 and

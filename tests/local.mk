@@ -41,15 +41,41 @@ sanitizer_environment = \
 	export TSAN_OPTIONS; \
 	case '$(with_sanitizer)' in thread) OMP_NUM_THREADS=1; export OMP_NUM_THREADS ;; esac;
 
-# White-box programs see the core's own headers and link its objects; black-box programs link
-# libaxle. None links both, or its process would hold two registries.
-white_box_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/core -I$(top_srcdir)/%D%
-white_box_libs = core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
-black_box_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%
-black_box_libs = libaxle-models.la libaxle.la $(CMOCKA_LIBS)
-# Without -no-install libtool would put a script in each program's place.
-test_ldflags = $(AM_LDFLAGS) -no-install
+# Unit tests mirror the folders of core/: one file, one program. They see the core's own headers
+# and link its objects. Programs that load backends link libaxle instead. None links both, or its
+# process would hold two registries.
+unit_tests = \
+	%D%/unit/base/cores \
+	%D%/unit/base/dtype \
+	%D%/unit/base/error \
+	%D%/unit/base/finalize \
+	%D%/unit/base/log \
+	%D%/unit/base/memory \
+	%D%/unit/base/settings \
+	%D%/unit/base/text \
+	%D%/unit/base/threads \
+	%D%/unit/data/idx \
+	%D%/unit/data/jsonl \
+	%D%/unit/data/npy \
+	%D%/unit/data/sampler \
+	%D%/unit/data/table
 
+LDADD = core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
+%D%/unit/%.o: AM_CPPFLAGS += -I$(top_srcdir)/core -I$(top_srcdir)/%D%/unit
+%D%/unit/%.o: AM_CFLAGS += $(CMOCKA_CFLAGS)
+
+# Without -no-install libtool would put a script in each program's place.
+black_box_ldadd = libaxle-models.la libaxle.la $(CMOCKA_LIBS)
+black_box_ldflags = $(AM_LDFLAGS) -no-install
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+else
+TESTS += %D%/build/no_cmocka.sh
+endif
+
+# The installation, and what the compiler and the linker are told.
 build_tests = \
 	%D%/build/boundary.sh \
 	%D%/build/configure.sh \
@@ -57,23 +83,26 @@ build_tests = \
 	%D%/build/install.sh \
 	%D%/build/symbols.sh
 
-# The library is a dependency, but is opened at run time.
+# It opens the library at run time.
 check_PROGRAMS += %D%/build/load_local
-%C%_build_load_local_LDFLAGS = $(test_ldflags)
-%C%_build_load_local_DEPENDENCIES = libaxle.la
+%C%_build_load_local_LDADD =
+%C%_build_load_local_LDFLAGS = $(black_box_ldflags)
 
 TESTS += $(build_tests) %D%/build/load_local
-EXTRA_DIST += \
-	$(build_tests) \
-	%D%/build/lint.sh \
-	%D%/lsan.supp \
-	%D%/run \
-	%D%/tap.sh \
-	%D%/tsan.supp
 
 # Installing relinks what other tests are running.
 %D%/build/install.log: $(filter-out %D%/build/install.log,$(TEST_LOGS))
 
+EXTRA_DIST += \
+	$(build_tests) \
+	%D%/build/lint.sh \
+	%D%/build/no_cmocka.sh \
+	%D%/lsan.supp \
+	%D%/run \
+	%D%/tap.sh \
+	%D%/tsan.supp \
+	%D%/unit/files.h \
+	%D%/unit/unit.h
 
 clean-local: clean-tests
 clean-tests:
