@@ -124,53 +124,53 @@ typedef struct axle_random_attrs {
  * abs, neg, sign, square, relu, clip, affine, floor, ceil, round, trunc take integers, too
  * (affine truncates a and b to integers); the boolean ones take every type.
  */
-#define AXLE_UNARY_LIST(X)                                                                         \
-    X(1, NEG, "neg", N)                                                                            \
-    X(2, ABS, "abs", X)                                                                            \
-    X(3, SIGN, "sign", Z)                                                                          \
-    X(4, SQUARE, "square", X)                                                                      \
-    X(5, SQRT, "sqrt", Y)                                                                          \
-    X(6, RSQRT, "rsqrt", Y)                                                                        \
-    X(7, RECIPROCAL, "reciprocal", Y)                                                              \
-    X(8, EXP, "exp", Y)                                                                            \
-    X(9, EXPM1, "expm1", Y)                                                                        \
-    X(10, LOG, "log", X)                                                                           \
-    X(11, LOG1P, "log1p", X)                                                                       \
-    X(12, LOG2, "log2", X)                                                                         \
-    X(13, LOG10, "log10", X)                                                                       \
-    X(14, SIN, "sin", X)                                                                           \
-    X(15, COS, "cos", X)                                                                           \
-    X(16, TAN, "tan", Y)                                                                           \
-    X(17, ASIN, "asin", X)                                                                         \
-    X(18, ACOS, "acos", X)                                                                         \
-    X(19, ATAN, "atan", X)                                                                         \
-    X(20, SINH, "sinh", X)                                                                         \
-    X(21, COSH, "cosh", X)                                                                         \
-    X(22, TANH, "tanh", Y)                                                                         \
-    X(23, ERF, "erf", X)                                                                           \
-    X(24, SIGMOID, "sigmoid", Y)                                                                   \
-    X(25, LOG_SIGMOID, "log_sigmoid", X)                                                           \
-    X(26, RELU, "relu", Y)                                                                         \
-    X(27, LEAKY_RELU, "leaky_relu", X)                                                             \
-    X(28, ELU, "elu", X)                                                                           \
-    X(29, GELU, "gelu", X)                                                                         \
-    X(30, GELU_TANH, "gelu_tanh", X)                                                               \
-    X(31, SILU, "silu", X)                                                                         \
-    X(32, MISH, "mish", X)                                                                         \
-    X(33, SOFTPLUS, "softplus", X)                                                                 \
-    X(34, HARD_SIGMOID, "hard_sigmoid", X)                                                         \
-    X(35, HARD_SWISH, "hard_swish", X)                                                             \
-    X(36, CLIP, "clip", X)                                                                         \
-    X(37, AFFINE, "affine", N)                                                                     \
-    X(38, POW_SCALAR, "pow_scalar", X)                                                             \
-    X(39, FLOOR, "floor", Z)                                                                       \
-    X(40, CEIL, "ceil", Z)                                                                         \
-    X(41, ROUND, "round", Z)                                                                       \
-    X(42, TRUNC, "trunc", Z)                                                                       \
-    X(43, LOGICAL_NOT, "logical_not", B)                                                           \
-    X(44, IS_NAN, "is_nan", B)                                                                     \
-    X(45, IS_INF, "is_inf", B)                                                                     \
-    X(46, IS_FINITE, "is_finite", B)
+#define AXLE_UNARY_LIST(M)                                                                         \
+    M(1, NEG, "neg", N)                                                                            \
+    M(2, ABS, "abs", X)                                                                            \
+    M(3, SIGN, "sign", Z)                                                                          \
+    M(4, SQUARE, "square", X)                                                                      \
+    M(5, SQRT, "sqrt", Y)                                                                          \
+    M(6, RSQRT, "rsqrt", Y)                                                                        \
+    M(7, RECIPROCAL, "reciprocal", Y)                                                              \
+    M(8, EXP, "exp", Y)                                                                            \
+    M(9, EXPM1, "expm1", Y)                                                                        \
+    M(10, LOG, "log", X)                                                                           \
+    M(11, LOG1P, "log1p", X)                                                                       \
+    M(12, LOG2, "log2", X)                                                                         \
+    M(13, LOG10, "log10", X)                                                                       \
+    M(14, SIN, "sin", X)                                                                           \
+    M(15, COS, "cos", X)                                                                           \
+    M(16, TAN, "tan", Y)                                                                           \
+    M(17, ASIN, "asin", X)                                                                         \
+    M(18, ACOS, "acos", X)                                                                         \
+    M(19, ATAN, "atan", X)                                                                         \
+    M(20, SINH, "sinh", X)                                                                         \
+    M(21, COSH, "cosh", X)                                                                         \
+    M(22, TANH, "tanh", Y)                                                                         \
+    M(23, ERF, "erf", X)                                                                           \
+    M(24, SIGMOID, "sigmoid", Y)                                                                   \
+    M(25, LOG_SIGMOID, "log_sigmoid", X)                                                           \
+    M(26, RELU, "relu", Y)                                                                         \
+    M(27, LEAKY_RELU, "leaky_relu", X)                                                             \
+    M(28, ELU, "elu", X)                                                                           \
+    M(29, GELU, "gelu", X)                                                                         \
+    M(30, GELU_TANH, "gelu_tanh", X)                                                               \
+    M(31, SILU, "silu", X)                                                                         \
+    M(32, MISH, "mish", X)                                                                         \
+    M(33, SOFTPLUS, "softplus", X)                                                                 \
+    M(34, HARD_SIGMOID, "hard_sigmoid", X)                                                         \
+    M(35, HARD_SWISH, "hard_swish", X)                                                             \
+    M(36, CLIP, "clip", X)                                                                         \
+    M(37, AFFINE, "affine", N)                                                                     \
+    M(38, POW_SCALAR, "pow_scalar", X)                                                             \
+    M(39, FLOOR, "floor", Z)                                                                       \
+    M(40, CEIL, "ceil", Z)                                                                         \
+    M(41, ROUND, "round", Z)                                                                       \
+    M(42, TRUNC, "trunc", Z)                                                                       \
+    M(43, LOGICAL_NOT, "logical_not", B)                                                           \
+    M(44, IS_NAN, "is_nan", B)                                                                     \
+    M(45, IS_INF, "is_inf", B)                                                                     \
+    M(46, IS_FINITE, "is_finite", B)
 
 enum {
 #define AXLE_UNARY_ENUM(number, name, text, saved) AXLE_UNARY_##name = number,
