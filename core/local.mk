@@ -183,7 +183,10 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/io/safetensors_dtype.c \
 	%D%/io/safetensors_dtype.h \
 	%D%/io/safetensors_write.c \
-	%D%/train/accelerator.h
+	%D%/train/accelerator.c \
+	%D%/train/accelerator.h \
+	%D%/train/prepare.c \
+	%D%/train/window.c
 
 # The numbers are current:revision:age of the interface that include/axle declares. At a release:
 # revision + 1 where only the code changed; if functions were added, current + 1, revision 0 and

@@ -48,21 +48,37 @@ unit_tests = \
 	%D%/unit/base/cores \
 	%D%/unit/base/dtype \
 	%D%/unit/base/error \
+	%D%/unit/base/file \
 	%D%/unit/base/finalize \
 	%D%/unit/base/log \
 	%D%/unit/base/memory \
 	%D%/unit/base/settings \
 	%D%/unit/base/text \
 	%D%/unit/base/threads \
+	%D%/unit/device/plugin \
+	%D%/unit/device/selection \
 	%D%/unit/data/idx \
 	%D%/unit/data/jsonl \
 	%D%/unit/data/npy \
 	%D%/unit/data/sampler \
-	%D%/unit/data/table
+	%D%/unit/data/table \
+	%D%/unit/io/safetensors
+
+unit_headers = \
+	%D%/unit/device/plugins.h \
+	%D%/unit/files.h \
+	%D%/unit/unit.h
 
 LDADD = core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
-%D%/unit/%.o: AM_CPPFLAGS += -I$(top_srcdir)/core -I$(top_srcdir)/%D%/unit
+%D%/unit/%.o: AM_CPPFLAGS += -I$(top_srcdir)/core -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
 %D%/unit/%.o: AM_CFLAGS += $(CMOCKA_CFLAGS)
+
+# Backends that break the rules.
+check_LTLIBRARIES += %D%/unit/device/broken.la %D%/unit/device/newer.la
+%C%_unit_device_broken_la_LDFLAGS = $(test_module_ldflags)
+%C%_unit_device_newer_la_LDFLAGS = $(test_module_ldflags)
+# -rpath makes libtool build a shared object although it is not installed.
+test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_builddir)/%D%
 
 # Without -no-install libtool would put a script in each program's place.
 black_box_ldadd = libaxle-models.la libaxle.la $(CMOCKA_LIBS)
@@ -74,6 +90,49 @@ TESTS += $(unit_tests)
 else
 TESTS += %D%/build/no_cmocka.sh
 endif
+
+# Computed with PyTorch, by make_golden.py.
+golden_data = \
+	%D%/golden/README.md \
+	%D%/golden/arg_reduce.json \
+	%D%/golden/attention.json \
+	%D%/golden/binary.json \
+	%D%/golden/conv.json \
+	%D%/golden/index.json \
+	%D%/golden/initializer.json \
+	%D%/golden/interpolate.json \
+	%D%/golden/loss.json \
+	%D%/golden/make_golden.py \
+	%D%/golden/matmul.json \
+	%D%/golden/norm.json \
+	%D%/golden/optimizer.json \
+	%D%/golden/oracle/__init__.py \
+	%D%/golden/oracle/attention.py \
+	%D%/golden/oracle/case.py \
+	%D%/golden/oracle/conv.py \
+	%D%/golden/oracle/elementwise.py \
+	%D%/golden/oracle/indexing.py \
+	%D%/golden/oracle/initializer.py \
+	%D%/golden/oracle/loss.py \
+	%D%/golden/oracle/norm.py \
+	%D%/golden/oracle/optimizer.py \
+	%D%/golden/oracle/pool.py \
+	%D%/golden/oracle/product.py \
+	%D%/golden/oracle/recurrent.py \
+	%D%/golden/oracle/reduction.py \
+	%D%/golden/oracle/scheduler.py \
+	%D%/golden/oracle/shape.py \
+	%D%/golden/oracle/softmax.py \
+	%D%/golden/oracle/transformer.py \
+	%D%/golden/pool.json \
+	%D%/golden/recurrent.json \
+	%D%/golden/reduce.json \
+	%D%/golden/scheduler.json \
+	%D%/golden/select.json \
+	%D%/golden/shape.json \
+	%D%/golden/softmax.json \
+	%D%/golden/transformer.json \
+	%D%/golden/unary.json
 
 # The installation, and what the compiler and the linker are told.
 build_tests = \
@@ -101,8 +160,8 @@ EXTRA_DIST += \
 	%D%/run \
 	%D%/tap.sh \
 	%D%/tsan.supp \
-	%D%/unit/files.h \
-	%D%/unit/unit.h
+	$(golden_data) \
+	$(unit_headers)
 
 clean-local: clean-tests
 clean-tests:
