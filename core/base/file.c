@@ -80,7 +80,8 @@ int axle__file_read(const char *path, char **out, size_t *size)
     int fd = open_to_read(path, &about);
     if (fd < 0)
         return fd;
-    size_t guess = about.st_size > 0 && (uintmax_t)about.st_size < SIZE_MAX ? (size_t)about.st_size : 0;
+    size_t guess =
+        about.st_size > 0 && (uintmax_t)about.st_size < SIZE_MAX ? (size_t)about.st_size : 0;
     int code = read_all(path, fd, guess, out, size);
     close(fd);
     return code;

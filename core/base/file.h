@@ -18,9 +18,9 @@ int axle__file_map_open(const char *path, axle__file_map *out);
 void axle__file_map_close(axle__file_map *map);
 
 /*
- * A file under construction. It is written beside its place under a temporary name, and moved there by
- * the commit, once its bytes are on the disk; what was there before stays until then. The first error
- * makes all that follows a no-op and is what the commit returns.
+ * A file under construction. It is written beside its place under a temporary name, and moved there
+ * by the commit, once its bytes are on the disk; what was there before stays until then. The first
+ * error makes all that follows a no-op and is what the commit returns.
  */
 typedef struct axle__file_writer axle__file_writer;
 int axle__file_writer_open(const char *path, axle__file_writer **out);

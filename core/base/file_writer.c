@@ -31,7 +31,8 @@ static int check_place(const char *path)
 {
     struct stat about;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-        return axle_error_set(AXLE_ERR_IO, "cannot write %s: it is there and not a regular file", path);
+        return axle_error_set(AXLE_ERR_IO, "cannot write %s: it is there and not a regular file",
+                              path);
     return AXLE_OK;
 }
 
@@ -105,7 +106,8 @@ int axle__file_writer_write(axle__file_writer *writer, const void *data, size_t 
     return writer->code;
 }
 
-/* Make the rename itself durable. Some file systems cannot sync a folder; the file is whole even so. */
+/* Make the rename itself durable. Some file systems cannot sync a folder; the file is whole even
+ * so. */
 static void sync_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

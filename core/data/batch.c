@@ -85,7 +85,7 @@ int axle_batch_set(axle_batch *batch, const char *name, axle_tensor *tensor)
 {
     if (!batch || !name || !tensor)
         return axle_error_set(AXLE_ERR_INVALID, "batch: %s is NULL",
-                              !batch ? "the batch"
+                              !batch  ? "the batch"
                               : !name ? "a name"
                                       : name);
     item *old = find(batch, name);
@@ -110,7 +110,8 @@ static void list_names(const axle_batch *batch, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (int k = 0; k < batch->count && used < size; k++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", k ? ", " : "", batch->items[k].name);
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", k ? ", " : "", batch->items[k].name);
 }
 
 axle_tensor *axle_batch_get(axle_batch *batch, const char *name)
@@ -143,7 +144,8 @@ static const item *item_at(const axle_batch *batch, int k)
 {
     if (batch && k >= 0 && k < batch->count)
         return &batch->items[k];
-    axle_error_set(AXLE_ERR_INDEX, "batch: there is no tensor number %d of %d", k, axle_batch_count(batch));
+    axle_error_set(AXLE_ERR_INDEX, "batch: there is no tensor number %d of %d", k,
+                   axle_batch_count(batch));
     return NULL;
 }
 

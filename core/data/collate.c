@@ -12,28 +12,31 @@
 /* One tensor of the batch under construction. */
 typedef struct joint {
     const char *name;
-    int dtype, rank; /* of a sample */
-    size_t bytes;    /* of an element */
+    int dtype, rank;             /* of a sample */
+    size_t bytes;                /* of an element */
     int64_t dims[AXLE_MAX_RANK]; /* the longest of each, behind the number of samples */
-    bool ragged;     /* some sample is shorter */
+    bool ragged;                 /* some sample is shorter */
 } joint;
 
 static axle_tensor *part_of(const axle_batch *sample, const char *name)
 {
-    return axle_batch_has(sample, name) ? axle_batch_get((axle_batch *)(uintptr_t)sample, name) : NULL;
+    return axle_batch_has(sample, name) ? axle_batch_get((axle_batch *)(uintptr_t)sample, name)
+                                        : NULL;
 }
 
 /* Take sample k's dims into account. */
 static int measure(joint *j, const axle_tensor *part, int64_t k)
 {
     if (!part)
-        return axle_error_set(AXLE_ERR_INVALID, "collate: sample %" PRId64 " has no '%s'", k, j->name);
+        return axle_error_set(AXLE_ERR_INVALID, "collate: sample %" PRId64 " has no '%s'", k,
+                              j->name);
     if (axle_tensor_dtype(part) != j->dtype)
-        return axle_error_set(AXLE_ERR_DTYPE, "collate: '%s' is %s in sample 0, %s in sample %" PRId64,
-                              j->name, axle_dtype_name(j->dtype), axle_dtype_name(axle_tensor_dtype(part)),
-                              k);
+        return axle_error_set(
+            AXLE_ERR_DTYPE, "collate: '%s' is %s in sample 0, %s in sample %" PRId64, j->name,
+            axle_dtype_name(j->dtype), axle_dtype_name(axle_tensor_dtype(part)), k);
     if (axle_tensor_rank(part) != j->rank)
-        return axle_error_set(AXLE_ERR_SHAPE, "collate: '%s' has rank %d in sample 0, %d in sample %" PRId64,
+        return axle_error_set(AXLE_ERR_SHAPE,
+                              "collate: '%s' has rank %d in sample 0, %d in sample %" PRId64,
                               j->name, j->rank, axle_tensor_rank(part), k);
     const int64_t *dims = axle_tensor_dims(part);
     for (int d = 0; d < j->rank; d++) {
@@ -52,7 +55,8 @@ static int measure_all(joint *j, axle_batch *const *samples, int64_t n)
     j->bytes = axle_dtype_size(j->dtype);
     j->dims[0] = n;
     if (j->rank >= AXLE_MAX_RANK)
-        return axle_error_set(AXLE_ERR_SHAPE, "collate: '%s' has rank %d, and a batch needs one more", j->name,
+        return axle_error_set(AXLE_ERR_SHAPE,
+                              "collate: '%s' has rank %d, and a batch needs one more", j->name,
                               j->rank);
     int code = AXLE_OK;
     for (int64_t k = 0; !code && k < n; k++)
@@ -140,7 +144,8 @@ static int copy_sample(const joint *j, const axle_tensor *part, unsigned char *r
     return code;
 }
 
-static int join(const joint *j, axle_batch *const *samples, int64_t n, double pad, axle_batch *batch)
+static int join(const joint *j, axle_batch *const *samples, int64_t n, double pad,
+                axle_batch *batch)
 {
     axle_tensor *whole;
     void *data;
@@ -151,7 +156,8 @@ static int join(const joint *j, axle_batch *const *samples, int64_t n, double pa
     if (j->ragged && count)
         code = fill(j, data, count, pad);
     for (int64_t k = 0; !code && k < n; k++)
-        code = copy_sample(j, part_of(samples[k], j->name), (unsigned char *)data + (size_t)k * row);
+        code =
+            copy_sample(j, part_of(samples[k], j->name), (unsigned char *)data + (size_t)k * row);
     if (!code)
         return axle__batch_set_take(batch, j->name, whole);
     axle_tensor_release(whole);
@@ -165,8 +171,8 @@ int axle_collate_pad(axle_batch *const *samples, int64_t n, axle_batch *batch, v
     int names = axle_batch_count(samples[0]), code = AXLE_OK;
     for (int64_t k = 1; k < n; k++)
         if (axle_batch_count(samples[k]) != names)
-            return axle_error_set(AXLE_ERR_INVALID, "collate: sample 0 has %d tensors, sample %" PRId64
-                                                    " has %d",
+            return axle_error_set(AXLE_ERR_INVALID,
+                                  "collate: sample 0 has %d tensors, sample %" PRId64 " has %d",
                                   names, k, axle_batch_count(samples[k]));
     for (int k = 0; !code && k < names; k++) {
         joint j = {.name = axle_batch_name(samples[0], k)};

@@ -5,7 +5,8 @@
 
 #include "axle/status.h"
 
-void axle__csv_init(axle__csv *csv, const char *path, char *text, size_t size, char separator, char quote)
+void axle__csv_init(axle__csv *csv, const char *path, char *text, size_t size, char separator,
+                    char quote)
 {
     *csv = (axle__csv){.path = path,
                        .next = text,
@@ -29,7 +30,8 @@ bool axle__csv_more(const axle__csv *csv)
 
 static int malformed(const axle__csv *csv, const char *what)
 {
-    return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: column %zu: %s", csv->path, csv->line, csv->column, what);
+    return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: column %zu: %s", csv->path, csv->line,
+                          csv->column, what);
 }
 
 /* Length of the line end at `at`: LF, CRLF or a lone CR; 0 if there is none. */

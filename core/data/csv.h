@@ -16,8 +16,10 @@ typedef struct axle__csv {
 } axle__csv;
 
 /* Read `size` bytes of text, which is changed: a NUL ends each field where it lies. */
-void axle__csv_init(axle__csv *csv, const char *path, char *text, size_t size, char separator, char quote);
-/* Whether another record begins. Empty lines at the end are none; elsewhere they are one empty field. */
+void axle__csv_init(axle__csv *csv, const char *path, char *text, size_t size, char separator,
+                    char quote);
+/* Whether another record begins. Empty lines at the end are none; elsewhere they are one empty
+ * field. */
 bool axle__csv_more(const axle__csv *csv);
 /* The next field, and whether it is the record's last. AXLE_ERR_FORMAT. */
 int axle__csv_field(axle__csv *csv, char **out, bool *last);

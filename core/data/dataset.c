@@ -16,8 +16,9 @@ static const char *name_of(const axle_dataset *dataset)
 int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset **out)
 {
     if (!type || type->struct_size < offsetof(axle_dataset_class, fetch) || !type->length)
-        return axle_error_set(AXLE_ERR_INVALID,
-                              "data set: the class has no length; begin with AXLE_DATASET_CLASS_INIT");
+        return axle_error_set(
+            AXLE_ERR_INVALID,
+            "data set: the class has no length; begin with AXLE_DATASET_CLASS_INIT");
     axle_dataset *dataset = axle__alloc(1, sizeof(*dataset));
     if (!dataset)
         return AXLE_ERR_NOMEM;
@@ -26,7 +27,8 @@ int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset
     dataset->user = user;
     axle__object_init(&dataset->object, AXLE__OBJECT_DATASET);
     if (!dataset->type.get && !dataset->type.fetch) {
-        axle_error_set(AXLE_ERR_INVALID, "%s: the class has neither get nor fetch", name_of(dataset));
+        axle_error_set(AXLE_ERR_INVALID, "%s: the class has neither get nor fetch",
+                       name_of(dataset));
         axle__free(dataset);
         return AXLE_ERR_INVALID;
     }
@@ -34,7 +36,8 @@ int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset
     return AXLE_OK;
 }
 
-int axle__dataset_create_take(const axle_dataset_class *type, void *user, size_t resident, axle_dataset **out)
+int axle__dataset_create_take(const axle_dataset_class *type, void *user, size_t resident,
+                              axle_dataset **out)
 {
     axle_dataset *dataset;
     int code = axle_dataset_create(type, user, &dataset);
@@ -71,12 +74,13 @@ int64_t axle_dataset_length(const axle_dataset *dataset)
 }
 
 /* A callback failed: record that, unless it has recorded more itself. */
-static int callback_failed(const axle_dataset *dataset, const char *callback, int64_t sample, int code)
+static int callback_failed(const axle_dataset *dataset, const char *callback, int64_t sample,
+                           int code)
 {
     if (code > 0)
         code = AXLE_ERR_INVALID;
-    return axle_error_set(code, "%s: %s of sample %" PRId64 ": %s", name_of(dataset), callback, sample,
-                          axle_status_text(code));
+    return axle_error_set(code, "%s: %s of sample %" PRId64 ": %s", name_of(dataset), callback,
+                          sample, axle_status_text(code));
 }
 
 static int get_sample(axle_dataset *dataset, int64_t index, axle_batch **out)
@@ -94,8 +98,8 @@ static int get_sample(axle_dataset *dataset, int64_t index, axle_batch **out)
     return AXLE_OK;
 }
 
-static int get_and_collate(axle_dataset *dataset, const int64_t *indices, int64_t n, axle_collate_fn collate,
-                           void *collate_user, axle_batch *batch)
+static int get_and_collate(axle_dataset *dataset, const int64_t *indices, int64_t n,
+                           axle_collate_fn collate, void *collate_user, axle_batch *batch)
 {
     axle_batch **samples = axle__alloc((size_t)n, sizeof(*samples));
     if (!samples)
@@ -126,14 +130,15 @@ static int check_rows(const axle_dataset *dataset, const axle_batch *batch, int6
             return axle_error_set(AXLE_ERR_SHAPE, "%s: '%s' is a scalar, not %" PRId64 " rows",
                                   name_of(dataset), axle_batch_name(batch, k), n);
         if (rows != n)
-            return axle_error_set(AXLE_ERR_SHAPE, "%s: '%s' has %" PRId64 " rows for %" PRId64 " samples",
+            return axle_error_set(AXLE_ERR_SHAPE,
+                                  "%s: '%s' has %" PRId64 " rows for %" PRId64 " samples",
                                   name_of(dataset), axle_batch_name(batch, k), rows, n);
     }
     return AXLE_OK;
 }
 
-static int fill_batch(axle_dataset *dataset, const int64_t *indices, int64_t n, axle_collate_fn collate,
-                      void *collate_user, axle_batch *batch)
+static int fill_batch(axle_dataset *dataset, const int64_t *indices, int64_t n,
+                      axle_collate_fn collate, void *collate_user, axle_batch *batch)
 {
     int code;
     if (dataset->type.fetch) {
@@ -146,8 +151,8 @@ static int fill_batch(axle_dataset *dataset, const int64_t *indices, int64_t n, 
     return code ? code : check_rows(dataset, batch, n);
 }
 
-int axle__dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n, axle_collate_fn collate,
-                        void *collate_user, axle_batch **out)
+int axle__dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
+                        axle_collate_fn collate, void *collate_user, axle_batch **out)
 {
     axle_batch *batch;
     int code = axle_batch_create(&batch);

@@ -10,22 +10,24 @@ struct axle_dataset {
     axle_object object;
     axle_dataset_class type;
     void *user;
-    /* Bytes of a sample, where samples lie in memory and fetching them has no side effect, so that the
-     * loader may run further ahead than the user asked for; else 0. */
+    /* Bytes of a sample, where samples lie in memory and fetching them has no side effect, so that
+     * the loader may run further ahead than the user asked for; else 0. */
     size_t resident;
 };
 
 /* Create one of the built-in sets. `user` is taken over, also on failure. */
-int axle__dataset_create_take(const axle_dataset_class *type, void *user, size_t resident, axle_dataset **out);
+int axle__dataset_create_take(const axle_dataset_class *type, void *user, size_t resident,
+                              axle_dataset **out);
 
-/* axle_dataset_fetch() with indices that are known to be in range, and the loader's collating (NULL:
- * axle_collate_pad with 0). */
-int axle__dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n, axle_collate_fn collate,
-                        void *collate_user, axle_batch **out);
+/* axle_dataset_fetch() with indices that are known to be in range, and the loader's collating
+ * (NULL: axle_collate_pad with 0). */
+int axle__dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
+                        axle_collate_fn collate, void *collate_user, axle_batch **out);
 
 /*
- * Where this thread's batches are going, as the loader has announced: built-in sets make their tensors
- * there at once if the host can write to it without waiting. NULL: on the host. Returns the one before.
+ * Where this thread's batches are going, as the loader has announced: built-in sets make their
+ * tensors there at once if the host can write to it without waiting. NULL: on the host. Returns the
+ * one before.
  */
 axle_device *axle__fetch_device_set(axle_device *device);
 /* A new tensor for a batch, and the address of its elements; one reference. */

@@ -15,9 +15,12 @@ static const struct {
     int dtype;
     const char *name;
 } types[] = {
-    {0x08, AXLE_DTYPE_U8, "u8"},   {0x09, 0, "i8"},
-    {0x0b, 0, "i16"},              {0x0c, AXLE_DTYPE_I32, "i32"},
-    {0x0d, AXLE_DTYPE_F32, "f32"}, {0x0e, AXLE_DTYPE_F64, "f64"},
+    {0x08, AXLE_DTYPE_U8, "u8"},
+    {0x09, 0, "i8"},
+    {0x0b, 0, "i16"},
+    {0x0c, AXLE_DTYPE_I32, "i32"},
+    {0x0d, AXLE_DTYPE_F32, "f32"},
+    {0x0e, AXLE_DTYPE_F64, "f64"},
 };
 enum { TYPE_COUNT = sizeof(types) / sizeof(types[0]) };
 
@@ -29,7 +32,8 @@ static int parse_type(const axle__source *source, unsigned char type, int *dtype
         *dtype = types[k].dtype;
         if (*dtype)
             return AXLE_OK;
-        return axle__source_malformed(source, "elements of type %s are not supported", types[k].name);
+        return axle__source_malformed(source, "elements of type %s are not supported",
+                                      types[k].name);
     }
     return axle__source_malformed(source, "not an IDX file: there is no type 0x%02x", type);
 }
@@ -41,8 +45,8 @@ static int read_magic(axle__source *source, axle__idx *idx)
     if (code)
         return code;
     if (magic[0] || magic[1])
-        return axle__source_malformed(source, "not an IDX file: it begins with %02x %02x %02x %02x", magic[0],
-                                      magic[1], magic[2], magic[3]);
+        return axle__source_malformed(source, "not an IDX file: it begins with %02x %02x %02x %02x",
+                                      magic[0], magic[1], magic[2], magic[3]);
     idx->rank = magic[3];
     if (idx->rank > AXLE_MAX_RANK)
         return axle__source_malformed(source, "%d dims are more than %d", idx->rank, AXLE_MAX_RANK);

@@ -52,11 +52,13 @@ static int check_pair(const char *images_path, const axle__idx *images, const ch
                       const axle__idx *labels)
 {
     if (images->dims[0] != labels->dims[0])
-        return axle_error_set(AXLE_ERR_FORMAT, "%s has %" PRId64 " pictures, but %s has %" PRId64 " labels",
+        return axle_error_set(AXLE_ERR_FORMAT,
+                              "%s has %" PRId64 " pictures, but %s has %" PRId64 " labels",
                               images_path, images->dims[0], labels_path, labels->dims[0]);
     if (images->dims[1] == 0 || images->dims[2] == 0)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: its pictures have %" PRId64 " x %" PRId64 " pixels",
-                              images_path, images->dims[1], images->dims[2]);
+        return axle_error_set(AXLE_ERR_FORMAT,
+                              "%s: its pictures have %" PRId64 " x %" PRId64 " pixels", images_path,
+                              images->dims[1], images->dims[2]);
     return AXLE_OK;
 }
 

@@ -33,7 +33,8 @@ static int fetch_pixels(const images *set, const int64_t *indices, int64_t n, ax
     if (code)
         return code;
     for (int64_t k = 0; k < n; k++)
-        copy_pixels(set->pixels + (size_t)indices[k] * size, (float *)data + (size_t)k * size, size);
+        copy_pixels(set->pixels + (size_t)indices[k] * size, (float *)data + (size_t)k * size,
+                    size);
     return axle__batch_set_take(batch, "input", input);
 }
 
@@ -80,5 +81,6 @@ int axle__images_dataset_create(const char *name, int64_t n, int64_t height, int
         return AXLE_ERR_NOMEM;
     }
     *set = (images){n, height, width, pixels, labels};
-    return axle__dataset_create_take(&type, set, (size_t)(height * width) * sizeof(float) + sizeof(int64_t), out);
+    return axle__dataset_create_take(
+        &type, set, (size_t)(height * width) * sizeof(float) + sizeof(int64_t), out);
 }

@@ -26,7 +26,8 @@ int axle__iteration_open(axle__iteration *iteration)
     static uint64_t serial;
     forget_closed();
     if (open_count == NESTING_MAX)
-        return axle_error_set(AXLE_ERR_STATE, "loader: %d loops are open inside each other", NESTING_MAX);
+        return axle_error_set(AXLE_ERR_STATE, "loader: %d loops are open inside each other",
+                              NESTING_MAX);
     int code = axle_scope_push();
     if (code)
         return code;

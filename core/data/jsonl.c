@@ -29,8 +29,9 @@ static int get_column(const axle__json_column *column, size_t index, axle_batch 
     const axle__json_cell *cells = column->cells + column->starts[index];
     axle_tensor *tensor;
     void *data;
-    int code = axle_tensor_create(axle_device_host(), column->real ? AXLE_DTYPE_F32 : AXLE_DTYPE_I64,
-                                  column->rank, dims, &tensor);
+    int code =
+        axle_tensor_create(axle_device_host(), column->real ? AXLE_DTYPE_F32 : AXLE_DTYPE_I64,
+                           column->rank, dims, &tensor);
     if (code)
         return code;
     code = axle_tensor_data(tensor, &data);
@@ -97,23 +98,24 @@ static int check_keys(const lines *set, const char *path, size_t line, const jso
 {
     for (size_t k = 0; k < set->count; k++)
         if (!json_object_get(object, set->columns[k].name))
-            return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: there is no '%s', as on the first line", path,
-                                  line, set->columns[k].name);
+            return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: there is no '%s', as on the first line",
+                                  path, line, set->columns[k].name);
     if (json_object_size(object) != set->count)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: there are %zu keys, on the first line %zu", path, line,
-                              json_object_size(object), set->count);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: there are %zu keys, on the first line %zu",
+                              path, line, json_object_size(object), set->count);
     return AXLE_OK;
 }
 
 static int add_object(lines *set, const char *path, size_t line, json_t *object)
 {
     if (!json_is_object(object) || json_object_size(object) == 0)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: the line is not an object with keys", path, line);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: the line is not an object with keys", path,
+                              line);
     int code = set->length ? check_keys(set, path, line, object) : define_columns(set, object);
     for (size_t k = 0; !code && k < set->count; k++) {
         const char *problem = "";
-        code = axle__json_column_add(&set->columns[k], json_object_get(object, set->columns[k].name),
-                                     &problem);
+        code = axle__json_column_add(&set->columns[k],
+                                     json_object_get(object, set->columns[k].name), &problem);
         if (code == AXLE_ERR_FORMAT)
             axle_error_set(code, "%s:%zu: '%s': %s", path, line, set->columns[k].name, problem);
     }
@@ -126,7 +128,8 @@ static int add_line(lines *set, const char *path, size_t line, const char *text,
     json_error_t error;
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!object)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu:%d: %s", path, line, error.column, error.text);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu:%d: %s", path, line, error.column,
+                              error.text);
     int code = add_object(set, path, line, object);
     json_decref(object);
     return code;
@@ -147,8 +150,8 @@ static int check_reals(const lines *set, const char *path)
         const axle__json_column *column = &set->columns[k];
         for (size_t i = 0; column->real && i < column->count; i++)
             if (!isfinite((float)column->cells[i].real))
-                return axle_error_set(AXLE_ERR_FORMAT, "%s: '%s': %g is too large", path, column->name,
-                                      column->cells[i].real);
+                return axle_error_set(AXLE_ERR_FORMAT, "%s: '%s': %g is too large", path,
+                                      column->name, column->cells[i].real);
     }
     return AXLE_OK;
 }

@@ -20,9 +20,9 @@ typedef struct axle__json_column {
     bool real;
     int rank; /* of a sample */
     axle__json_cell *cells;
-    size_t count, room;     /* cells */
-    size_t *starts;         /* first cell of each sample */
-    int64_t *dims;          /* rank of each sample */
+    size_t count, room; /* cells */
+    size_t *starts;     /* first cell of each sample */
+    int64_t *dims;      /* rank of each sample */
     size_t samples, samples_room;
 } axle__json_column;
 

@@ -65,8 +65,8 @@ static int malformed(const char **problem, const char *what)
 }
 
 /* Every element at depth `rank` is a number, every one above it an array of the right length. */
-static int add_elements(axle__json_column *column, const json_t *value, int rank, const int64_t *dims,
-                        const char **problem)
+static int add_elements(axle__json_column *column, const json_t *value, int rank,
+                        const int64_t *dims, const char **problem)
 {
     if (rank == 0) {
         if (json_is_array(value))

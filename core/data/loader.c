@@ -84,8 +84,8 @@ static int fetch_and_place(axle_loader *loader, axle__rows rows, axle_batch **ou
     return AXLE_OK;
 }
 
-/* What callbacks see is the same on every thread: tensors are made on the host and go with the call,
- * and random numbers follow from the loader's seed, the epoch and the row. */
+/* What callbacks see is the same on every thread: tensors are made on the host and go with the
+ * call, and random numbers follow from the loader's seed, the epoch and the row. */
 static int make_batch(void *user, int64_t number, axle_batch **out)
 {
     axle_loader *loader = user;
@@ -97,7 +97,8 @@ static int make_batch(void *user, int64_t number, axle_batch **out)
     code = axle_scope_push();
     if (!code) {
         axle_device *announced = axle__fetch_device_set(loader->device);
-        axle_random_set((axle_random_state){loader->options.seed, (uint64_t)loader->epoch, 0, rows.first});
+        axle_random_set(
+            (axle_random_state){loader->options.seed, (uint64_t)loader->epoch, 0, rows.first});
         code = fetch_and_place(loader, rows, out);
         axle_random_set(before);
         axle__fetch_device_set(announced);
@@ -135,7 +136,8 @@ static int make_order(axle_loader *loader)
         loader->order = axle__alloc((size_t)loader->shard.samples, sizeof(*loader->order));
     if (!loader->order)
         return AXLE_ERR_NOMEM;
-    axle__permutation(loader->options.seed, (uint64_t)loader->epoch, loader->shard.samples, loader->order);
+    axle__permutation(loader->options.seed, (uint64_t)loader->epoch, loader->shard.samples,
+                      loader->order);
     loader->order_epoch = loader->epoch;
     return AXLE_OK;
 }
@@ -158,8 +160,8 @@ static int start_run(axle_loader *loader)
     if (code || loader->options.workers == 0)
         return code;
     if (!loader->prefetch)
-        code = axle__prefetch_create(loader->options.workers, (int)run_depth(loader), make_batch, loader,
-                                     &loader->prefetch);
+        code = axle__prefetch_create(loader->options.workers, (int)run_depth(loader), make_batch,
+                                     loader, &loader->prefetch);
     if (code)
         return code;
     axle__prefetch_start(loader->prefetch, loader->position, axle__shard_length(&loader->shard));
@@ -251,7 +253,8 @@ static void start_epoch(axle_loader *loader)
 int axle_loader_next(axle_loader *loader, axle_batch **out)
 {
     if (!loader || !out) {
-        axle_error_set(AXLE_ERR_INVALID, "loader: %s is NULL", loader ? "the place for the batch" : "it");
+        axle_error_set(AXLE_ERR_INVALID, "loader: %s is NULL",
+                       loader ? "the place for the batch" : "it");
         return 0;
     }
     close_turn(loader);
@@ -281,7 +284,8 @@ void axle_loader_break(axle_loader *loader)
 int axle_loader_set_epoch(axle_loader *loader, int64_t epoch)
 {
     if (!loader || epoch < 0)
-        return axle_error_set(AXLE_ERR_INVALID, "loader: epoch %" PRId64 "%s", epoch, loader ? "" : " of NULL");
+        return axle_error_set(AXLE_ERR_INVALID, "loader: epoch %" PRId64 "%s", epoch,
+                              loader ? "" : " of NULL");
     int64_t skipped = loader->started ? 0 : loader->position;
     go_to_epoch(loader, epoch);
     loader->position = skipped;
@@ -292,8 +296,8 @@ int axle_loader_skip(axle_loader *loader, int64_t batches)
 {
     int64_t length = axle_loader_length(loader);
     if (!loader || batches < 0 || batches > length)
-        return axle_error_set(AXLE_ERR_INDEX, "loader: %" PRId64 " batches to skip, of %" PRId64, batches,
-                              length);
+        return axle_error_set(AXLE_ERR_INDEX, "loader: %" PRId64 " batches to skip, of %" PRId64,
+                              batches, length);
     stop_run(loader);
     loader->position = batches;
     return AXLE_OK;
@@ -304,11 +308,13 @@ int axle_loader_skip(axle_loader *loader, int64_t batches)
 static int check_options(const axle_loader_options *options)
 {
     if (options->batch_size < 1)
-        return axle_error_set(AXLE_ERR_INVALID, "loader: a batch size of %" PRId64, options->batch_size);
+        return axle_error_set(AXLE_ERR_INVALID, "loader: a batch size of %" PRId64,
+                              options->batch_size);
     if (options->workers < 0 || options->workers > WORKERS_MAX)
         return axle_error_set(AXLE_ERR_INVALID, "loader: %d workers", options->workers);
     if (options->workers && (options->prefetch < 1 || options->prefetch > INT32_MAX / WORKERS_MAX))
-        return axle_error_set(AXLE_ERR_INVALID, "loader: %d batches to prefetch", options->prefetch);
+        return axle_error_set(AXLE_ERR_INVALID, "loader: %d batches to prefetch",
+                              options->prefetch);
     return AXLE_OK;
 }
 
@@ -316,13 +322,16 @@ int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options
 {
     axle_loader_options all = AXLE_LOADER_OPTIONS_INIT;
     if (options)
-        memcpy(&all, options, options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
+        memcpy(&all, options,
+               options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
     if (!dataset || dataset->object.type != AXLE__OBJECT_DATASET)
-        return axle_error_set(AXLE_ERR_INVALID, "loader: %s", dataset ? "that is no data set" : "no data set");
+        return axle_error_set(AXLE_ERR_INVALID, "loader: %s",
+                              dataset ? "that is no data set" : "no data set");
     int code = check_options(&all);
     int64_t samples = axle_dataset_length(dataset);
     if (!code && samples < 0)
-        code = axle_error_set(AXLE_ERR_INVALID, "loader: the data set's length is %" PRId64, samples);
+        code =
+            axle_error_set(AXLE_ERR_INVALID, "loader: the data set's length is %" PRId64, samples);
     if (code)
         return code;
     axle_loader *loader = axle__alloc(1, sizeof(*loader));
@@ -405,7 +414,8 @@ void axle__loader_place(axle_loader *loader, axle_device *device)
 int axle__loader_shard(axle_loader *loader, int64_t count, int64_t index)
 {
     if (count < 1 || index < 0 || index >= count || count > INT64_MAX / loader->options.batch_size)
-        return axle_error_set(AXLE_ERR_INVALID, "loader: process %" PRId64 " of %" PRId64, index, count);
+        return axle_error_set(AXLE_ERR_INVALID, "loader: process %" PRId64 " of %" PRId64, index,
+                              count);
     stop_run(loader);
     loader->shard.process_count = count;
     loader->shard.process_index = index;

@@ -13,10 +13,11 @@ void axle__loader_place(axle_loader *loader, axle_device *device);
 int axle__loader_shard(axle_loader *loader, int64_t count, int64_t index);
 
 /*
- * Called for each batch before axle_loader_next() returns it; and with NULL, and is_last 0, when a loop
- * ends, be it early or by an error. One observer a loader; NULL removes it.
+ * Called for each batch before axle_loader_next() returns it; and with NULL, and is_last 0, when a
+ * loop ends, be it early or by an error. One observer a loader; NULL removes it.
  */
-typedef void (*axle__loader_fn)(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
+typedef void (*axle__loader_fn)(void *user, axle_loader *loader, const axle_batch *batch,
+                                int is_last);
 void axle__loader_set_observer(axle_loader *loader, axle__loader_fn fn, void *user);
 
 #endif

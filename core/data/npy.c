@@ -13,11 +13,11 @@ static int check_size(const char *path, const axle__npy_header *header, size_t s
 {
     size_t wanted = header->count * axle_dtype_size(header->dtype), there = size - header->offset;
     if (there < wanted)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: truncated: only %zu of %zu bytes of elements", path, there,
-                              wanted);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s: truncated: only %zu of %zu bytes of elements",
+                              path, there, wanted);
     if (there > wanted)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: there are %zu bytes behind the last element", path,
-                              there - wanted);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s: there are %zu bytes behind the last element",
+                              path, there - wanted);
     return AXLE_OK;
 }
 
@@ -44,15 +44,18 @@ static void transpose(const axle__npy_header *header, const char *from, char *to
 }
 
 /* Kernels rely on booleans that are 0 or 1. */
-static int check_booleans(const char *path, const axle__npy_header *header, const unsigned char *bytes)
+static int check_booleans(const char *path, const axle__npy_header *header,
+                          const unsigned char *bytes)
 {
     for (size_t k = 0; header->dtype == AXLE_DTYPE_BOOL && k < header->count; k++)
         if (bytes[k] > 1)
-            return axle_error_set(AXLE_ERR_FORMAT, "%s: element %zu is %d, which is no bool", path, k, bytes[k]);
+            return axle_error_set(AXLE_ERR_FORMAT, "%s: element %zu is %d, which is no bool", path,
+                                  k, bytes[k]);
     return AXLE_OK;
 }
 
-static int fill(const char *path, const axle__npy_header *header, const char *elements, axle_tensor *tensor)
+static int fill(const char *path, const axle__npy_header *header, const char *elements,
+                axle_tensor *tensor)
 {
     size_t size = axle_dtype_size(header->dtype);
     void *data;
@@ -79,7 +82,8 @@ static int read_bytes(const char *path, const char *bytes, size_t size, axle_ten
     if (!code)
         code = check_size(path, &header, size);
     if (!code)
-        code = axle_tensor_create(axle_device_host(), header.dtype, header.rank, header.dims, &tensor);
+        code =
+            axle_tensor_create(axle_device_host(), header.dtype, header.rank, header.dims, &tensor);
     if (code)
         return code;
     code = fill(path, &header, bytes + header.offset, tensor);
@@ -106,7 +110,8 @@ int axle_npy_read(const char *path, axle_tensor **out)
 
 /* ---- writing */
 
-static int write_file(const char *path, const char *header, size_t header_size, const void *data, size_t size)
+static int write_file(const char *path, const char *header, size_t header_size, const void *data,
+                      size_t size)
 {
     axle__file_writer *writer;
     int code = axle__file_writer_open(path, &writer);
@@ -122,10 +127,11 @@ int axle_npy_write(const char *path, const axle_tensor *tensor)
     char *header;
     size_t header_size;
     if (!path || !tensor)
-        return axle_error_set(AXLE_ERR_INVALID, "npy: %s is NULL", path ? "the tensor" : "the path");
+        return axle_error_set(AXLE_ERR_INVALID, "npy: %s is NULL",
+                              path ? "the tensor" : "the path");
     int dtype = axle_tensor_dtype(tensor);
-    int code = axle__npy_header_format(path, dtype, axle_tensor_rank(tensor), axle_tensor_dims(tensor), &header,
-                                       &header_size);
+    int code = axle__npy_header_format(path, dtype, axle_tensor_rank(tensor),
+                                       axle_tensor_dims(tensor), &header, &header_size);
     if (code)
         return code;
     size_t size = (size_t)axle_tensor_count(tensor) * axle_dtype_size(dtype);

@@ -120,9 +120,11 @@ static void parse_descr(cursor *c, axle__npy_header *header)
     for (size_t k = 0; !c->code && k < TYPE_COUNT; k++)
         if (strcmp(descr + 1, types[k].descr) == 0 && (native || big || descr[0] == '<'))
             header->dtype = types[k].dtype;
-    header->swapped = !native && big != axle__host_is_big_endian() && axle_dtype_size(header->dtype) > 1;
+    header->swapped =
+        !native && big != axle__host_is_big_endian() && axle_dtype_size(header->dtype) > 1;
     if (!c->code && !header->dtype)
-        c->code = axle_error_set(AXLE_ERR_DTYPE, "%s: elements of type '%s' are not supported", c->path, descr);
+        c->code = axle_error_set(AXLE_ERR_DTYPE, "%s: elements of type '%s' are not supported",
+                                 c->path, descr);
 }
 
 static void parse_entry(cursor *c, axle__npy_header *header, unsigned *seen)
@@ -180,14 +182,16 @@ static int find_dictionary(const char *path, const char *bytes, size_t size, cur
         return axle_error_set(AXLE_ERR_FORMAT, "%s: not a .npy file", path);
     size_t length_bytes = size > 6 && byte[6] == 1 ? 2 : 4, start = 8 + length_bytes, length = 0;
     if (size < start)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: truncated: the .npy header has %zu bytes", path, size);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s: truncated: the .npy header has %zu bytes", path,
+                              size);
     if (byte[6] < 1 || byte[6] > 3 || byte[7] != 0)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: version %d.%d of .npy is unknown", path, byte[6], byte[7]);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s: version %d.%d of .npy is unknown", path,
+                              byte[6], byte[7]);
     for (size_t k = length_bytes; k > 0; k--)
         length = length << 8 | byte[8 + k - 1];
     if (length > size - start)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: truncated: only %zu of %zu bytes of the header", path,
-                              size - start, length);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s: truncated: only %zu of %zu bytes of the header",
+                              path, size - start, length);
     *out = (cursor){path, bytes + start, bytes + start + length, AXLE_OK};
     return AXLE_OK;
 }
@@ -205,7 +209,8 @@ int axle__npy_header_parse(const char *path, const char *bytes, size_t size, axl
         return c.code;
     size_t total = axle_dtype_size(header.dtype);
     for (int k = 0; k < header.rank; k++)
-        if ((uint64_t)header.dims[k] > SIZE_MAX || !axle__size_mul(total, (size_t)header.dims[k], &total))
+        if ((uint64_t)header.dims[k] > SIZE_MAX ||
+            !axle__size_mul(total, (size_t)header.dims[k], &total))
             return axle_error_set(AXLE_ERR_FORMAT, "%s: the product of its dims overflows", path);
     header.count = total / axle_dtype_size(header.dtype);
     *out = header;

@@ -11,8 +11,8 @@ const char *axle__number_parse(const char *text, double *out);
 /* The same for a whole number that an int64_t holds. "3.0" is one. */
 const char *axle__number_parse_integer(const char *text, int64_t *out);
 
-/* Make this thread parse numbers with a decimal point; false, and an error, if memory runs out. Undo it
- * with the end function. */
+/* Make this thread parse numbers with a decimal point; false, and an error, if memory runs out.
+ * Undo it with the end function. */
 bool axle__number_begin(void **saved);
 void axle__number_end(void *saved);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The slots form a ring: ticket t lies in slot t % depth, and a worker draws it only when the batch
- * `depth` tickets before was taken. Where the workers are ahead, taking a batch is one atomic load of
- * the slot and one store of the count; locks are for those who sleep.
+ * `depth` tickets before was taken. Where the workers are ahead, taking a batch is one atomic load
+ * of the slot and one store of the count; locks are for those who sleep.
  *
  * A worker does not sleep past its signal, since both sides write first and look then (sequentially
  * consistent): it sets `idle` and looks at `taken`, while the consumer raises `taken` and looks at
- * `idle`. The consumer, when it has to sleep, does so with the lock that workers take after each batch.
+ * `idle`. The consumer, when it has to sleep, does so with the lock that workers take after each
+ * batch.
  */
 #include <config.h>
 
@@ -27,8 +28,8 @@
 enum { SPIN = 400 };
 
 typedef struct slot {
-    _Atomic int64_t full; /* ticket + 1 once the rest is there; 0: empty */
-    axle_batch *batch;    /* NULL on error */
+    _Atomic int64_t full;      /* ticket + 1 once the rest is there; 0: empty */
+    axle_batch *batch;         /* NULL on error */
     axle__error_record *error; /* NULL with an error means that memory ran out */
 } slot;
 
@@ -156,7 +157,8 @@ static int start_threads(axle__prefetch *p, int wanted)
         if (!failure)
             continue;
         if (p->workers == 0)
-            return axle_error_set(AXLE_ERR_NOMEM, "loader: cannot start a thread: %s", strerror(failure));
+            return axle_error_set(AXLE_ERR_NOMEM, "loader: cannot start a thread: %s",
+                                  strerror(failure));
         axle__warn("loader", "%d of %d threads started: %s", p->workers, wanted, strerror(failure));
         break;
     }
@@ -165,7 +167,8 @@ static int start_threads(axle__prefetch *p, int wanted)
 
 /* ---- life time */
 
-int axle__prefetch_create(int workers, int depth, axle__make_fn make, void *user, axle__prefetch **out)
+int axle__prefetch_create(int workers, int depth, axle__make_fn make, void *user,
+                          axle__prefetch **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);

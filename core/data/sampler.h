@@ -24,7 +24,8 @@ typedef struct axle__shard {
 /* Positions in the epoch's order that a process takes in a batch. */
 typedef struct axle__rows {
     int64_t first, count; /* count >= 1 */
-    int64_t weight; /* rows that count: all, or 0 for the dummy row of a process that is left without one */
+    int64_t weight;       /* rows that count: all, or 0 for the dummy row of a process that is left
+                             without one */
 } axle__rows;
 
 /* Batches an epoch, the same for all processes. */

@@ -67,8 +67,8 @@ static ptrdiff_t stream_read(axle__source *source, void *data, size_t size)
         const char *reason = gzerror(source->stream, &failure);
         if (failure == Z_OK || failure == Z_STREAM_END)
             break;
-        return axle_error_set(failure == Z_ERRNO ? AXLE_ERR_IO : AXLE_ERR_FORMAT, "%s: %s", source->path,
-                              failure == Z_ERRNO ? strerror(errno) : reason);
+        return axle_error_set(failure == Z_ERRNO ? AXLE_ERR_IO : AXLE_ERR_FORMAT, "%s: %s",
+                              source->path, failure == Z_ERRNO ? strerror(errno) : reason);
     }
     return (ptrdiff_t)used;
 }
@@ -82,8 +82,8 @@ static int stream_open(axle__source *source)
         return cannot_read(source->path, errno);
     int first = getc(source->stream), second = getc(source->stream);
     if (first == 0x1f && second == 0x8b)
-        return axle_error_set(AXLE_ERR_UNSUPPORTED, "%s: it is compressed, and this build has no zlib",
-                              source->path);
+        return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                              "%s: it is compressed, and this build has no zlib", source->path);
     if (fseek(source->stream, 0, SEEK_SET))
         return cannot_read(source->path, errno);
     return AXLE_OK;
@@ -159,7 +159,8 @@ int axle__source_read(axle__source *source, void *data, size_t size, const char 
     if (got < 0)
         return (int)got;
     if ((size_t)got < size)
-        return axle__source_malformed(source, "truncated: only %td of %zu bytes of %s", got, size, what);
+        return axle__source_malformed(source, "truncated: only %td of %zu bytes of %s", got, size,
+                                      what);
     return AXLE_OK;
 }
 
@@ -178,7 +179,8 @@ static int read_growing(axle__source *source, size_t size, const char *what, cha
             return (int)got;
         used += (size_t)got;
         if ((size_t)got < piece)
-            return axle__source_malformed(source, "truncated: only %zu of %zu bytes of %s", used, size, what);
+            return axle__source_malformed(source, "truncated: only %zu of %zu bytes of %s", used,
+                                          size, what);
         step = used;
     }
     return AXLE_OK;
@@ -202,5 +204,6 @@ int axle__source_end(axle__source *source)
     ptrdiff_t got = stream_read(source, &byte, 1);
     if (got < 0)
         return (int)got;
-    return got ? axle__source_malformed(source, "there are bytes behind the last element") : AXLE_OK;
+    return got ? axle__source_malformed(source, "there are bytes behind the last element")
+               : AXLE_OK;
 }

@@ -7,8 +7,8 @@
 
 typedef struct axle__source axle__source;
 
-/* Open for reading. AXLE_ERR_NOT_FOUND, AXLE_ERR_IO; AXLE_ERR_UNSUPPORTED for a compressed file in a
- * build without zlib. */
+/* Open for reading. AXLE_ERR_NOT_FOUND, AXLE_ERR_IO; AXLE_ERR_UNSUPPORTED for a compressed file in
+ * a build without zlib. */
 int axle__source_open(const char *path, axle__source **out);
 /* NULL is fine. */
 void axle__source_close(axle__source *source);

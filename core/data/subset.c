@@ -41,14 +41,16 @@ static void subset_destroy(void *user)
     axle__free(part);
 }
 
-int axle_subset_dataset_create(axle_dataset *dataset, int64_t first, int64_t count, axle_dataset **out)
+int axle_subset_dataset_create(axle_dataset *dataset, int64_t first, int64_t count,
+                               axle_dataset **out)
 {
     int64_t length = axle_dataset_length(dataset);
     if (!dataset)
         return AXLE_ERR_INVALID;
     if (first < 0 || count < 0 || first > length || count > length - first)
         return axle_error_set(AXLE_ERR_INDEX,
-                              "subset: %" PRId64 " samples from number %" PRId64 " on are not among %" PRId64,
+                              "subset: %" PRId64 " samples from number %" PRId64
+                              " on are not among %" PRId64,
                               count, first, length);
     /* It can what the whole can, so that a loader's own collating still applies. */
     axle_dataset_class type = {

@@ -12,15 +12,22 @@
 #include "data/images.h"
 #include "tensor/random.h"
 
-/* Of the random numbers' blocks, a picture has 64: 15 for its shape and 49 for noise, a byte a pixel. */
-enum { SIDE = 28, PIXELS = SIDE * SIDE, SEGMENTS = 7, SHAPE_BLOCKS = 15, BLOCKS = SHAPE_BLOCKS + PIXELS / 16 };
+/* Of the random numbers' blocks, a picture has 64: 15 for its shape and 49 for noise, a byte a
+ * pixel. */
+enum {
+    SIDE = 28,
+    PIXELS = SIDE * SIDE,
+    SEGMENTS = 7,
+    SHAPE_BLOCKS = 15,
+    BLOCKS = SHAPE_BLOCKS + PIXELS / 16
+};
 
 typedef struct point {
     float x, y;
 } point;
 
-/* The display is 1 wide and 2 high, y down: top, upper and lower right, bottom, lower and upper left,
- * middle. */
+/* The display is 1 wide and 2 high, y down: top, upper and lower right, bottom, lower and upper
+ * left, middle. */
 static const point segment[SEGMENTS][2] = {
     {{0, 0}, {1, 0}}, {{1, 0}, {1, 1}}, {{1, 1}, {1, 2}}, {{0, 2}, {1, 2}},
     {{0, 1}, {0, 2}}, {{0, 0}, {0, 1}}, {{0, 1}, {1, 1}},
@@ -108,7 +115,9 @@ static void add_noise(const float *canvas, float ink, stream *s, unsigned char *
         for (int lane = 0; lane < 16; lane++) {
             uint32_t noise = (s->block[lane / 4] >> (8 * (lane % 4))) & 0xff;
             float value = canvas[k + lane] * ink + (float)noise * 0.25f - 20.0f;
-            pixels[k + lane] = (unsigned char)(value < 0.0f ? 0.0f : value > 255.0f ? 255.0f : value);
+            pixels[k + lane] = (unsigned char)(value < 0.0f     ? 0.0f
+                                               : value > 255.0f ? 255.0f
+                                                                : value);
         }
     }
 }
@@ -152,5 +161,6 @@ int axle_synthetic_image_dataset_create(int64_t n, uint64_t seed, axle_dataset *
         return AXLE_ERR_NOMEM;
     }
     axle__parallel_for(n, 64, draw_some, &t);
-    return axle__images_dataset_create("synthetic pictures", n, SIDE, SIDE, t.pixels, t.labels, out);
+    return axle__images_dataset_create("synthetic pictures", n, SIDE, SIDE, t.pixels, t.labels,
+                                       out);
 }

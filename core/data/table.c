@@ -14,7 +14,8 @@ static int64_t table_length(void *user)
     return (int64_t)((axle__table *)user)->length;
 }
 
-static int fetch_input(const axle__table *table, const int64_t *indices, int64_t n, axle_batch *batch)
+static int fetch_input(const axle__table *table, const int64_t *indices, int64_t n,
+                       axle_batch *batch)
 {
     const int64_t dims[] = {n, (int64_t)table->columns};
     axle_tensor *input;
@@ -28,11 +29,13 @@ static int fetch_input(const axle__table *table, const int64_t *indices, int64_t
     return axle__batch_set_take(batch, "input", input);
 }
 
-static int fetch_target(const axle__table *table, const int64_t *indices, int64_t n, axle_batch *batch)
+static int fetch_target(const axle__table *table, const int64_t *indices, int64_t n,
+                        axle_batch *batch)
 {
     axle_tensor *target;
     void *data;
-    int code = axle__fetch_tensor(table->classes ? AXLE_DTYPE_I64 : AXLE_DTYPE_F32, 1, &n, &target, &data);
+    int code =
+        axle__fetch_tensor(table->classes ? AXLE_DTYPE_I64 : AXLE_DTYPE_F32, 1, &n, &target, &data);
     if (code)
         return code;
     for (int64_t k = 0; k < n; k++)
@@ -85,7 +88,8 @@ static axle_table_options complete_options(const char *path, const axle_table_op
 {
     axle_table_options all = AXLE_TABLE_OPTIONS_INIT;
     if (options)
-        memcpy(&all, options, options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
+        memcpy(&all, options,
+               options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
     if (!all.separator)
         all.separator = ends_with(path, ".tsv") ? '\t' : ',';
     return all;
@@ -105,7 +109,8 @@ int axle_table_dataset_open(const char *path, const axle_table_options *options,
     code = table ? axle__table_read(path, text, size, &all, table) : AXLE_ERR_NOMEM;
     axle__free(text);
     if (!code)
-        return axle__dataset_create_take(&table_class, table, (table->columns + 2) * sizeof(float), out);
+        return axle__dataset_create_take(&table_class, table, (table->columns + 2) * sizeof(float),
+                                         out);
     if (table)
         table_destroy(table);
     return code;

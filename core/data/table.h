@@ -7,11 +7,11 @@
 
 /* Starts zeroed. */
 typedef struct axle__table {
-    size_t length, room;  /* rows */
-    size_t columns;       /* of input, or 0 as long as nothing was read */
-    float *input;         /* (length, columns) */
-    int64_t *classes;     /* (length), or NULL */
-    float *values;        /* (length), or NULL */
+    size_t length, room; /* rows */
+    size_t columns;      /* of input, or 0 as long as nothing was read */
+    float *input;        /* (length, columns) */
+    int64_t *classes;    /* (length), or NULL */
+    float *values;       /* (length), or NULL */
 } axle__table;
 
 /* Fill a table from `size` bytes of text, which is changed. On failure what was read stays. */

@@ -81,13 +81,14 @@ static int find_target(reader *r)
         if (!is_target(r, k))
             continue;
         if (r->target < r->columns)
-            return axle_error_set(AXLE_ERR_FORMAT, "%s: the columns %zu and %zu are both named '%s'",
-                                  r->csv.path, r->target + 1, k + 1, r->options->target);
+            return axle_error_set(AXLE_ERR_FORMAT,
+                                  "%s: the columns %zu and %zu are both named '%s'", r->csv.path,
+                                  r->target + 1, k + 1, r->options->target);
         r->target = k;
     }
     if (r->target == r->columns)
-        return axle_error_set(AXLE_ERR_NOT_FOUND, "%s: there is no column '%s' among %zu", r->csv.path,
-                              r->options->target, r->columns);
+        return axle_error_set(AXLE_ERR_NOT_FOUND, "%s: there is no column '%s' among %zu",
+                              r->csv.path, r->options->target, r->columns);
     return AXLE_OK;
 }
 
@@ -100,7 +101,8 @@ static int define_columns(reader *r, const record *first)
         return code;
     r->table->columns = r->columns - (r->target < r->columns);
     if (r->table->columns == 0)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s: there is no column but the target", r->csv.path);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s: there is no column but the target",
+                              r->csv.path);
     return AXLE_OK;
 }
 
@@ -122,7 +124,8 @@ static int make_room(const reader *r)
     if (table->length < table->room)
         return AXLE_OK;
     size_t room = table->room ? table->room * 2 : 256;
-    void *input = table->input, *target = r->options->regression ? (void *)table->values : table->classes;
+    void *input = table->input,
+         *target = r->options->regression ? (void *)table->values : table->classes;
     bool done = enlarge(&input, room, table->columns, sizeof(float));
     table->input = input;
     if (done && r->target < r->columns)
@@ -137,12 +140,27 @@ static int make_room(const reader *r)
     return AXLE_OK;
 }
 
+/* The start of a field, for a message of one line. */
+enum { EXCERPT = 40 };
+static const char *excerpt(const char *text, char out[EXCERPT + 1])
+{
+    size_t k = 0;
+    for (; k < EXCERPT && text[k]; k++)
+        out[k] = (unsigned char)text[k] < ' ' ? '?' : text[k];
+    out[k] = '\0';
+    return out;
+}
+
 static int bad_field(const reader *r, size_t column, const char *problem)
 {
+    char text[EXCERPT + 1], name[EXCERPT + 1] = "";
     const field *f = &r->record.fields[column];
-    const char *name = r->names.count ? r->names.fields[column].text : NULL;
-    return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: column %zu%s%.40s%s: '%.40s': %s", r->csv.path, f->line,
-                          column + 1, name ? " (" : "", name ? name : "", name ? ")" : "", f->text, problem);
+    bool named = r->names.count > 0;
+    if (named)
+        excerpt(r->names.fields[column].text, name);
+    return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: column %zu%s%s%s: '%s': %s", r->csv.path,
+                          f->line, column + 1, named ? " (" : "", name, named ? ")" : "",
+                          excerpt(f->text, text), problem);
 }
 
 static int parse_float(const reader *r, size_t column, float *out)
@@ -162,8 +180,8 @@ static int parse_target(const reader *r)
     const axle__table *table = r->table;
     if (r->options->regression)
         return parse_float(r, r->target, &table->values[table->length]);
-    const char *problem =
-        axle__number_parse_integer(r->record.fields[r->target].text, &table->classes[table->length]);
+    const char *problem = axle__number_parse_integer(r->record.fields[r->target].text,
+                                                     &table->classes[table->length]);
     return problem ? bad_field(r, r->target, problem) : AXLE_OK;
 }
 
@@ -173,10 +191,12 @@ static int check_width(const reader *r)
     if (row->count == r->columns)
         return AXLE_OK;
     if (row->count == 1 && row->fields[0].text[0] == '\0')
-        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: the line is empty", r->csv.path, row->fields[0].line);
-    return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: column %zu: the record has %zu columns, the first has %zu",
-                          r->csv.path, row->fields[0].line,
-                          (row->count < r->columns ? row->count : r->columns) + 1, row->count, r->columns);
+        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: the line is empty", r->csv.path,
+                              row->fields[0].line);
+    return axle_error_set(
+        AXLE_ERR_FORMAT, "%s:%zu: column %zu: the record has %zu columns, the first has %zu",
+        r->csv.path, row->fields[0].line, (row->count < r->columns ? row->count : r->columns) + 1,
+        row->count, r->columns);
 }
 
 static int add_row(const reader *r)

@@ -43,7 +43,8 @@ static int fetch_column(const column *c, const int64_t *indices, int64_t n, axle
         return code;
     }
     for (int64_t k = 0; c->row && k < n; k++)
-        memcpy((char *)to + (size_t)k * c->row, (const char *)from + (size_t)indices[k] * c->row, c->row);
+        memcpy((char *)to + (size_t)k * c->row, (const char *)from + (size_t)indices[k] * c->row,
+               c->row);
     return axle__batch_set_take(batch, c->name, part);
 }
 
@@ -84,8 +85,8 @@ static int to_host(axle_tensor *tensor, axle_tensor **out)
     }
     axle_tensor *copy;
     void *data;
-    int code = axle_tensor_create(axle_device_host(), axle_tensor_dtype(tensor), axle_tensor_rank(tensor),
-                                  axle_tensor_dims(tensor), &copy);
+    int code = axle_tensor_create(axle_device_host(), axle_tensor_dtype(tensor),
+                                  axle_tensor_rank(tensor), axle_tensor_dims(tensor), &copy);
     if (code)
         return code;
     size_t size = (size_t)axle_tensor_count(tensor) * axle_dtype_size(axle_tensor_dtype(tensor));
@@ -107,7 +108,8 @@ static int check_tensor(const char *name, const axle_tensor *tensor, int64_t len
     if (axle_tensor_rank(tensor) == 0)
         return axle_error_set(AXLE_ERR_SHAPE, "tensors: '%s' is a scalar and has no rows", name);
     if (length >= 0 && axle_tensor_dims(tensor)[0] != length)
-        return axle_error_set(AXLE_ERR_SHAPE, "tensors: '%s' has %" PRId64 " rows, those before have %" PRId64,
+        return axle_error_set(AXLE_ERR_SHAPE,
+                              "tensors: '%s' has %" PRId64 " rows, those before have %" PRId64,
                               name, axle_tensor_dims(tensor)[0], length);
     return AXLE_OK;
 }

@@ -44,7 +44,8 @@ static uint64_t read_u64(const unsigned char *bytes)
 
 /* ---- the header's text */
 
-/* The key that ends where Jansson stopped, with its quotes: its own message leaves long ones out. */
+/* The key that ends where Jansson stopped, with its quotes: its own message leaves long ones out.
+ */
 static const char *repeated_key(const char *text, int end, int *length)
 {
     int start = end - 2;
@@ -54,13 +55,15 @@ static const char *repeated_key(const char *text, int end, int *length)
     return text + (start > 0 ? start : 0);
 }
 
-static int malformed_json(const axle__safetensors *file, const char *text, const json_error_t *error)
+static int malformed_json(const axle__safetensors *file, const char *text,
+                          const json_error_t *error)
 {
     int length;
     if (json_error_code(error) == json_error_out_of_memory)
         return axle_error_set(AXLE_ERR_NOMEM, "%s: no memory for the header", file->path);
     if (json_error_code(error) != json_error_duplicate_key || error->position < 2)
-        return malformed(file, "the header is not valid JSON: %s (byte %d)", error->text, error->position);
+        return malformed(file, "the header is not valid JSON: %s (byte %d)", error->text,
+                         error->position);
     const char *key = repeated_key(text, error->position, &length);
     return malformed(file, "the header has %.*s twice", length, key);
 }
@@ -74,7 +77,8 @@ static int parse_header(axle__safetensors *file, const unsigned char *bytes, siz
         return malformed(file, "a header of %" PRIu64 " bytes is longer than %u", length,
                          AXLE__SAFETENSORS_HEADER_MAX);
     if (length > size - 8)
-        return malformed(file, "the header has %" PRIu64 " bytes, but only %zu follow", length, size - 8);
+        return malformed(file, "the header has %" PRIu64 " bytes, but only %zu follow", length,
+                         size - 8);
     const char *text = (const char *)bytes + 8;
     if (length == 0 || text[0] != '{')
         return malformed(file, "the header does not begin with {");
@@ -89,7 +93,8 @@ static int parse_header(axle__safetensors *file, const unsigned char *bytes, siz
 
 /* ---- one tensor's description */
 
-static int parse_dtype(const axle__safetensors *file, const json_t *value, axle__safetensors_entry *entry)
+static int parse_dtype(const axle__safetensors *file, const json_t *value,
+                       axle__safetensors_entry *entry)
 {
     const char *name = json_string_value(json_object_get(value, "dtype"));
     if (!name)
@@ -101,14 +106,16 @@ static int parse_dtype(const axle__safetensors *file, const json_t *value, axle_
 }
 
 /* Bytes that the shape needs; checked, since the product may overflow. */
-static int parse_shape(const axle__safetensors *file, const json_t *value, axle__safetensors_entry *entry)
+static int parse_shape(const axle__safetensors *file, const json_t *value,
+                       axle__safetensors_entry *entry)
 {
     const json_t *shape = json_object_get(value, "shape");
     if (!json_is_array(shape))
         return malformed(file, "tensor '%s' has no shape", entry->name);
     size_t rank = json_array_size(shape);
     if (rank > AXLE_MAX_RANK)
-        return malformed(file, "tensor '%s' has %zu dims, more than %d", entry->name, rank, AXLE_MAX_RANK);
+        return malformed(file, "tensor '%s' has %zu dims, more than %d", entry->name, rank,
+                         AXLE_MAX_RANK);
     size_t bytes = axle_dtype_size(entry->dtype);
     for (size_t k = 0; k < rank; k++) {
         const json_t *dim = json_array_get(shape, k);
@@ -124,7 +131,8 @@ static int parse_shape(const axle__safetensors *file, const json_t *value, axle_
     return AXLE_OK;
 }
 
-static int parse_offsets(const axle__safetensors *file, const json_t *value, axle__safetensors_entry *entry)
+static int parse_offsets(const axle__safetensors *file, const json_t *value,
+                         axle__safetensors_entry *entry)
 {
     const json_t *offsets = json_object_get(value, "data_offsets");
     const json_t *first = json_array_get(offsets, 0), *last = json_array_get(offsets, 1);
@@ -152,8 +160,8 @@ static int check_booleans(const axle__safetensors *file, const axle__safetensors
     const unsigned char *bytes = entry->data;
     for (size_t k = 0; k < entry->size; k++)
         if (bytes[k] > 1)
-            return malformed(file, "tensor '%s': element %zu is %d, which is no BOOL", entry->name, k,
-                             bytes[k]);
+            return malformed(file, "tensor '%s': element %zu is %d, which is no BOOL", entry->name,
+                             k, bytes[k]);
     return AXLE_OK;
 }
 
@@ -177,8 +185,8 @@ static int check_metadata(const axle__safetensors *file, json_t *metadata)
     json_t *value;
     if (!json_is_object(metadata))
         return malformed(file, AXLE__SAFETENSORS_METADATA " is not an object");
-    json_object_foreach(metadata, key, value) if (!json_is_string(value))
-        return malformed(file, AXLE__SAFETENSORS_METADATA ": '%s' is not a string", key);
+    json_object_foreach(metadata, key, value) if (!json_is_string(value)) return malformed(
+        file, AXLE__SAFETENSORS_METADATA ": '%s' is not a string", key);
     return AXLE_OK;
 }
 
@@ -222,12 +230,14 @@ static int check_places(const axle__safetensors *file)
         if (begin < end)
             return malformed(file, "tensors '%s' and '%s' overlap", entry[-1].name, entry->name);
         if (begin > end)
-            return malformed(file, "%td bytes before tensor '%s' belong to none", begin - end, entry->name);
+            return malformed(file, "%td bytes before tensor '%s' belong to none", begin - end,
+                             entry->name);
         end = begin + entry->size;
     }
     if (end != limit)
         return malformed(file, "%td bytes after the last tensor%s%s%s belong to none", limit - end,
-                         file->count ? " '" : "", file->count ? file->entries[file->count - 1].name : "",
+                         file->count ? " '" : "",
+                         file->count ? file->entries[file->count - 1].name : "",
                          file->count ? "'" : "");
     return AXLE_OK;
 }
@@ -251,11 +261,12 @@ static bool host_is_little_endian(void)
     return *(const unsigned char *)&one == 1;
 }
 
-int axle__safetensors_parse(const char *path, const void *bytes, size_t size, axle__safetensors **out)
+int axle__safetensors_parse(const char *path, const void *bytes, size_t size,
+                            axle__safetensors **out)
 {
     if (!host_is_little_endian())
-        return axle_error_set(AXLE_ERR_UNSUPPORTED, "%s: safetensors need a little-endian processor",
-                              path);
+        return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                              "%s: safetensors need a little-endian processor", path);
     axle__safetensors *file = axle__alloc(1, sizeof(*file));
     if (!file)
         return AXLE_ERR_NOMEM;
@@ -307,7 +318,8 @@ const axle__safetensors_entry *axle__safetensors_at(const axle__safetensors *fil
     return &file->entries[k];
 }
 
-const axle__safetensors_entry *axle__safetensors_find(const axle__safetensors *file, const char *name)
+const axle__safetensors_entry *axle__safetensors_find(const axle__safetensors *file,
+                                                      const char *name)
 {
     for (size_t k = 0; k < file->count; k++)
         if (strcmp(file->entries[k].name, name) == 0)

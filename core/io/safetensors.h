@@ -7,8 +7,8 @@
  *                       "__metadata__": {"key": "text"}}, padded with spaces
  *     the rest         the tensors' bytes, row-major and little-endian, without gap or overlap
  *
- * (https://github.com/huggingface/safetensors). The reader believes none of it before it has checked
- * it; its errors are AXLE_ERR_FORMAT and name the file and the tensor.
+ * (https://github.com/huggingface/safetensors). The reader believes none of it before it has
+ * checked it; its errors are AXLE_ERR_FORMAT and name the file and the tensor.
  */
 #ifndef AXLE_IO_SAFETENSORS_H
 #define AXLE_IO_SAFETENSORS_H
@@ -29,7 +29,8 @@ typedef struct axle__safetensors_entry {
 /* Map and check a file. */
 int axle__safetensors_open(const char *path, axle__safetensors **out);
 /* Check the `size` bytes at `bytes`, which must outlive the result; `path` is for messages. */
-int axle__safetensors_parse(const char *path, const void *bytes, size_t size, axle__safetensors **out);
+int axle__safetensors_parse(const char *path, const void *bytes, size_t size,
+                            axle__safetensors **out);
 /* NULL is fine. */
 void axle__safetensors_close(axle__safetensors *file);
 
@@ -37,7 +38,8 @@ void axle__safetensors_close(axle__safetensors *file);
 size_t axle__safetensors_count(const axle__safetensors *file);
 const axle__safetensors_entry *axle__safetensors_at(const axle__safetensors *file, size_t k);
 /* NULL, and no error, if there is none of that name. */
-const axle__safetensors_entry *axle__safetensors_find(const axle__safetensors *file, const char *name);
+const axle__safetensors_entry *axle__safetensors_find(const axle__safetensors *file,
+                                                      const char *name);
 /* Text of a key of the metadata; NULL, and no error, if there is none. */
 const char *axle__safetensors_metadata(const axle__safetensors *file, const char *key);
 
@@ -46,7 +48,8 @@ typedef struct axle__named_tensor {
     const axle_tensor *tensor;
 } axle__named_tensor;
 
-/* Write n tensors, and n_metadata pairs of key and text. The file appears complete or not at all. */
+/* Write n tensors, and n_metadata pairs of key and text. The file appears complete or not at all.
+ */
 int axle__safetensors_write(const char *path, const axle__named_tensor *tensors, size_t n,
                             const char *const (*metadata)[2], size_t n_metadata);
 

@@ -45,12 +45,15 @@ static int check_name(const builder *b, const char *name)
 {
     json_t *text = json_string(name);
     if (!text)
-        return axle_error_set(AXLE_ERR_INVALID, "cannot write %s: a tensor's name is not UTF-8", b->path);
+        return axle_error_set(AXLE_ERR_INVALID, "cannot write %s: a tensor's name is not UTF-8",
+                              b->path);
     json_decref(text);
     if (strcmp(name, AXLE__SAFETENSORS_METADATA) == 0)
-        return axle_error_set(AXLE_ERR_INVALID, "cannot write %s: no tensor can be named %s", b->path, name);
+        return axle_error_set(AXLE_ERR_INVALID, "cannot write %s: no tensor can be named %s",
+                              b->path, name);
     if (json_object_get(b->root, name))
-        return axle_error_set(AXLE_ERR_INVALID, "cannot write %s: two tensors are named '%s'", b->path, name);
+        return axle_error_set(AXLE_ERR_INVALID, "cannot write %s: two tensors are named '%s'",
+                              b->path, name);
     return AXLE_OK;
 }
 
@@ -65,10 +68,10 @@ static void add_tensor(builder *b, const axle__named_tensor *named)
         b->code = axle_error_set(AXLE_ERR_INVALID, "cannot write %s: it is too large", b->path);
         return;
     }
-    json_t *value = json_pack("{s:s, s:o, s:[I, I]}", "dtype",
-                              axle__safetensors_dtype_name(axle_tensor_dtype(named->tensor)), "shape",
-                              shape_of(named->tensor), "data_offsets", (json_int_t)b->offset,
-                              (json_int_t)end);
+    json_t *value =
+        json_pack("{s:s, s:o, s:[I, I]}", "dtype",
+                  axle__safetensors_dtype_name(axle_tensor_dtype(named->tensor)), "shape",
+                  shape_of(named->tensor), "data_offsets", (json_int_t)b->offset, (json_int_t)end);
     if (json_object_set_new(b->root, named->name, value))
         b->code = out_of_memory(b);
     b->offset = end;
@@ -79,8 +82,9 @@ static void add_metadata(builder *b, const char *const (*metadata)[2], size_t n)
     json_t *object = json_object();
     for (size_t k = 0; !b->code && k < n; k++)
         if (json_object_set_new(object, metadata[k][0], json_string(metadata[k][1])))
-            b->code = axle_error_set(AXLE_ERR_INVALID, "cannot write %s: metadata '%s' is not UTF-8",
-                                     b->path, metadata[k][0]);
+            b->code =
+                axle_error_set(AXLE_ERR_INVALID, "cannot write %s: metadata '%s' is not UTF-8",
+                               b->path, metadata[k][0]);
     if (b->code)
         json_decref(object);
     else if (json_object_set_new(b->root, AXLE__SAFETENSORS_METADATA, object))
@@ -113,8 +117,8 @@ static int write_header(axle__file_writer *writer, const builder *b)
     int code = axle__file_writer_write(writer, "        ", padding);
     free(text);
     if (!code && length + padding > AXLE__SAFETENSORS_HEADER_MAX)
-        code = axle_error_set(AXLE_ERR_INVALID, "cannot write %s: its header would have %zu bytes", b->path,
-                              length + padding);
+        code = axle_error_set(AXLE_ERR_INVALID, "cannot write %s: its header would have %zu bytes",
+                              b->path, length + padding);
     return code;
 }
 
