@@ -32,7 +32,7 @@ static inline int files_setup(void **state)
 /* The path of a file in the folder; valid for the next seven calls. */
 static inline const char *files_path(const char *name)
 {
-    static char paths[8][256];
+    static char paths[8][512];
     static unsigned next;
     char *path = paths[next++ % 8];
     snprintf(path, sizeof(paths[0]), "%s/%s", files_folder, name);
