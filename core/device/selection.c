@@ -62,8 +62,13 @@ static int known_names(axle__list *out)
     if (code)
         return code;
     code = axle__list_take(&names, axle__strdup(AXLE__REFERENCE));
-    for (size_t k = 0; k < paths.count && code == AXLE_OK; k++)
-        code = axle__list_take(&names, axle__search_name_of(paths.item[k]));
+    for (size_t k = 0; k < paths.count && code == AXLE_OK; k++) {
+        char *name = axle__search_name_of(paths.item[k]);
+        if (name && strcmp(name, AXLE__REFERENCE) == 0)
+            axle__free(name); /* a file can not take the built-in backend's place */
+        else
+            code = axle__list_take(&names, name);
+    }
     axle__list_free(&paths);
     if (code) {
         axle__list_free(&names);
