@@ -37,7 +37,7 @@ sanitizer_environment = \
 	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/lsan.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
 	export LSAN_OPTIONS; \
 	UBSAN_OPTIONS="print_stacktrace=1:$$UBSAN_OPTIONS"; export UBSAN_OPTIONS; \
-	TSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/tsan.supp:second_deadlock_stack=1:$$TSAN_OPTIONS"; \
+	TSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/tsan.supp:second_deadlock_stack=1:die_after_fork=0:$$TSAN_OPTIONS"; \
 	export TSAN_OPTIONS; \
 	case '$(with_sanitizer)' in thread) OMP_NUM_THREADS=1; export OMP_NUM_THREADS ;; esac;
 
@@ -55,16 +55,26 @@ unit_tests = \
 	%D%/unit/base/settings \
 	%D%/unit/base/text \
 	%D%/unit/base/threads \
+	%D%/unit/device/allocator \
+	%D%/unit/device/cache \
+	%D%/unit/device/guard \
 	%D%/unit/device/plugin \
+	%D%/unit/device/registry \
 	%D%/unit/device/selection \
+	%D%/unit/device/transfer \
+	%D%/unit/autograd/gradients \
+	%D%/unit/data/dataset \
 	%D%/unit/data/idx \
 	%D%/unit/data/jsonl \
+	%D%/unit/data/loader \
 	%D%/unit/data/npy \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
 	%D%/unit/io/safetensors
 
 unit_headers = \
+	%D%/unit/data/sets.h \
+	%D%/unit/device/board.h \
 	%D%/unit/device/plugins.h \
 	%D%/unit/files.h \
 	%D%/unit/unit.h
@@ -81,7 +91,7 @@ check_LTLIBRARIES += %D%/unit/device/broken.la %D%/unit/device/newer.la
 test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_builddir)/%D%
 
 # Without -no-install libtool would put a script in each program's place.
-black_box_ldadd = libaxle-models.la libaxle.la $(CMOCKA_LIBS)
+black_box_ldadd = libaxle-models.la libaxle.la
 black_box_ldflags = $(AM_LDFLAGS) -no-install
 
 if HAVE_CMOCKA
@@ -160,6 +170,7 @@ EXTRA_DIST += \
 	%D%/run \
 	%D%/tap.sh \
 	%D%/tsan.supp \
+	$(conformance_tests) \
 	$(golden_data) \
 	$(unit_headers)
 

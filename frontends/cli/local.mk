@@ -8,6 +8,8 @@ axle_SOURCES = \
 	%D%/info.c \
 	%D%/interrupt.c \
 	%D%/interrupt.h \
+	%D%/loss_log.c \
+	%D%/loss_log.h \
 	%D%/main.c \
 	%D%/names.c \
 	%D%/names.h \
@@ -15,6 +17,13 @@ axle_SOURCES = \
 	%D%/options.h \
 	%D%/progress.c \
 	%D%/progress.h \
+	%D%/train.c \
+	%D%/train.h \
+	%D%/train_data.c \
+	%D%/train_loop.c \
+	%D%/train_optim.c \
+	%D%/train_options.c \
+	%D%/train_report.c \
 	%D%/whole_file.c \
 	%D%/whole_file.h
 axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
