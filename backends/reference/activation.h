@@ -14,9 +14,40 @@
 #define REF_LN2 0.69314718055994530942
 #define REF_LN10 2.30258509299404568402
 
-/* min(max(x, low), high); NaN stays NaN. */
+/* min(max(x, low), high); NaN stays NaN. Processors have this way of asking as one instruction. */
+static inline float ref_clip_f32(float x, float low, float high)
+{
+    const float raised = low > x ? low : x;
+    return high < raised ? high : raised;
+}
+static inline double ref_clip_f64(double x, double low, double high)
+{
+    const double raised = low > x ? low : x;
+    return high < raised ? high : raised;
+}
 #define ref_clip(x, low, high)                                                                     \
-    ((x) < (low) ? (low) > (high) ? (high) : (low) : (x) > (high) ? (high) : (x))
+    _Generic((x), float : ref_clip_f32, double : ref_clip_f64)(x, low, high)
+
+/* x or 0, by a mask: a choice would be a jump, which random signs mispredict half of the time. */
+static inline float ref_keep_f32(float x, int keep)
+{
+    union {
+        float f;
+        uint32_t bits;
+    } v = {x};
+    v.bits &= -(uint32_t)(keep != 0);
+    return v.f;
+}
+static inline double ref_keep_f64(double x, int keep)
+{
+    union {
+        double f;
+        uint64_t bits;
+    } v = {x};
+    v.bits &= -(uint64_t)(keep != 0);
+    return v.f;
+}
+#define ref_keep(x, keep) _Generic((x), float : ref_keep_f32, double : ref_keep_f64)(x, keep)
 
 static inline int64_t ref_clip_integer(int64_t x, int64_t low, int64_t high)
 {
@@ -24,10 +55,10 @@ static inline int64_t ref_clip_integer(int64_t x, int64_t low, int64_t high)
     return raised > high ? high : raised;
 }
 
+/* Where exp overflows, the result is 0, as it should be but for subnormal numbers. */
 static inline double ref_sigmoid(double x)
 {
-    const double e = exp(-fabs(x));
-    return (x < 0 ? e : 1) / (1 + e);
+    return 1 / (1 + exp(-x));
 }
 
 /* log(1 + exp(x)) */

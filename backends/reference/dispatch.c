@@ -6,8 +6,6 @@
 #include "map.h"
 #include "slots.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -201,86 +199,6 @@ axle_status ref_op_query(axle_be_device *device, const axle_op_desc *desc, axle_
     return AXLE_OK;
 }
 
-/* ------------------------------------------------------------------ messages */
-
-typedef struct text {
-    char characters[384];
-    size_t length;
-} text;
-
-AXLE_PRINTF(2, 3) static void text_add(text *t, const char *format, ...);
-
-static void text_add(text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const int n =
-        vsnprintf(t->characters + t->length, sizeof(t->characters) - t->length, format, args);
-    va_end(args);
-    if (n > 0)
-        t->length += (size_t)n;
-    if (t->length >= sizeof(t->characters))
-        t->length = sizeof(t->characters) - 1;
-}
-
-static void text_add_views(text *t, const axle_view *const *view, uint32_t n)
-{
-    static const char *const names[] = {
-#define NAME(name, number, bytes, text) [number] = text,
-        AXLE_DTYPE_LIST(NAME)
-#undef NAME
-    };
-    for (uint32_t k = 0; k < n; k++) {
-        text_add(t, k ? ", " : "");
-        if (!view[k]) {
-            text_add(t, "none");
-            continue;
-        }
-        const uint32_t dtype = view[k]->dtype;
-        const char *name = ref_dtype_size(dtype) ? names[dtype] : "unknown";
-        text_add(t, "%s (", name);
-        for (uint32_t d = 0; d < view[k]->rank && d < AXLE_MAX_RANK; d++)
-            text_add(t, d ? ", %" PRId64 : "%" PRId64, view[k]->dim[d]);
-        text_add(t, ")");
-    }
-}
-
-/* The kind of the operators that have kinds, or "". */
-static const char *kind_of(uint32_t op, const attributes *attrs)
-{
-#define KIND(number, name, text, ...) [number] = text,
-    static const char *const unary[] = {AXLE_UNARY_LIST(KIND)};
-    static const char *const binary[] = {AXLE_BINARY_LIST(KIND)};
-#undef KIND
-#define KIND(number, name, text) [number] = text,
-    static const char *const reduce[] = {AXLE_REDUCE_LIST(KIND)};
-#undef KIND
-    const char *name = NULL;
-    if ((op == AXLE_OP_UNARY || op == AXLE_OP_UNARY_BACKWARD) &&
-        attrs->UNARY.kind < AXLE_UNARY_LIMIT)
-        name = unary[attrs->UNARY.kind];
-    if (op == AXLE_OP_BINARY && attrs->BINARY.kind < AXLE_BINARY_LIMIT)
-        name = binary[attrs->BINARY.kind];
-    if ((op == AXLE_OP_REDUCE || op == AXLE_OP_ARG_REDUCE) &&
-        attrs->REDUCE.kind < AXLE_REDUCE_LIMIT)
-        name = reduce[attrs->REDUCE.kind];
-    return name ? name : "";
-}
-
-static axle_status decline(const request *r, axle_error *error)
-{
-    text t = {.length = 0};
-    const char *kind = kind_of(r->desc.op, &r->attrs);
-    text_add(&t, "%s%s%s: the reference backend does not take ", r->row->name, *kind ? " " : "",
-             kind);
-    text_add_views(&t, r->in, r->desc.n_in);
-    text_add(&t, " -> ");
-    text_add_views(&t, r->out, r->desc.n_out);
-    return ref_fail(error, AXLE_ERR_UNSUPPORTED, "%s", t.characters);
-}
-
-/* ------------------------------------------------------------------ prepare and run */
-
 /* Outputs first, and every place taken, so that loops know their operands by number. */
 static void prepare_map(axle_be_op *op, const request *r)
 {
@@ -301,7 +219,7 @@ axle_status ref_op_prepare(axle_be_device *device, const axle_op_desc *desc, axl
                         "reference: operator %u with %u inputs and %u outputs%s is not known",
                         desc->op, desc->n_in, desc->n_out, desc->attrs ? "" : " and no attributes");
     if (!supported(&r))
-        return decline(&r, error);
+        return ref_decline(&r.desc, r.row->name, error);
     axle_be_op *op = ref_alloc(device->host, sizeof(*op));
     if (!op)
         return ref_fail(error, AXLE_ERR_NOMEM, "%s: no memory to prepare it", r.row->name);

@@ -18,6 +18,7 @@ noinst_LTLIBRARIES += %D%/libreference.la
 	%D%/conv_planes.h \
 	%D%/copy.c \
 	%D%/cross_entropy.c \
+	%D%/decline.c \
 	%D%/dispatch.c \
 	%D%/element.h \
 	%D%/embedding.c \
@@ -28,6 +29,8 @@ noinst_LTLIBRARIES += %D%/libreference.la
 	%D%/host.c \
 	%D%/index.c \
 	%D%/index.h \
+	%D%/index_add.c \
+	%D%/index_move.c \
 	%D%/interpolate.c \
 	%D%/layer_norm.c \
 	%D%/map.c \

@@ -92,8 +92,9 @@ static void pack_panel(const matmul_job *job, const tile *t, int64_t k, int64_t 
                        int64_t column, int64_t used)
 {
     const axle_view *b = job->b;
-    if (used < WIDTH || depth % STEP)
-        memset(t->panel, 0, sizeof(double) * DEPTH * WIDTH);
+    const int64_t padded = (depth + STEP - 1) / STEP * STEP;
+    if (used < WIDTH || depth < padded)
+        memset(t->panel, 0, sizeof(double) * (size_t)padded * WIDTH);
     if (column_stride(b) <= row_stride(b)) {
         for (int64_t d = 0; d < depth; d++)
             ref_run_load(b, matrix_at(b, t->batch, k + d, column), used, column_stride(b),

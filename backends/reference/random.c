@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RANDOM: -> y (...), and DROPOUT: x (...) -> y (...). Philox words are numbered by element. */
 #include "element.h"
+#include "activation.h"
 
 #include <math.h>
 
@@ -64,7 +65,7 @@ static uint32_t dropout_threshold(double p)
             const T x = *(const T *)(span->p[1] + i * span->step[1]);                              \
             const int keep = draw_bits(&d) >= threshold;                                           \
             *(T *)(span->p[0] + i * span->step[0]) =                                               \
-                ref_put_##f(keep ? ref_get_##f(x) / kept : 0);                                     \
+                ref_put_##f(ref_keep_f64(ref_get_##f(x) / kept, keep));                            \
         }                                                                                          \
     }
 REF_FLOATS(DEFINE_DROPOUT, )

@@ -35,4 +35,7 @@ axle_status ref_op_run(axle_be_queue *queue, axle_be_op *op, const axle_op_args 
                        axle_error *error);
 void ref_op_release(axle_be_op *op);
 
+/* decline.c: AXLE_ERR_UNSUPPORTED, with the operator's name and its operands in the message. */
+axle_status ref_decline(const axle_op_desc *desc, const char *name, axle_error *error);
+
 #endif

@@ -14,7 +14,7 @@
     X(SIGN, (x > 0) - (x < 0))                                                                     \
     X(SQUARE, (x * x))                                                                             \
     X(RECIPROCAL, 1 / x)                                                                           \
-    X(RELU, x <= 0 ? 0 : x)                                                                        \
+    X(RELU, ref_keep(x, !(x < 0)))                                                                 \
     X(CLIP, ref_clip(x, a, b))                                                                     \
     X(FLOOR, floor(x))                                                                             \
     X(CEIL, ceil(x))                                                                               \

@@ -31,7 +31,7 @@
     X(ERF, (g * REF_2_SQRTPI * exp(-x * x)))                                                       \
     X(SIGMOID, (g * y * (1 - y)))                                                                  \
     X(LOG_SIGMOID, (g * ref_sigmoid(-x)))                                                          \
-    X(RELU, y > 0 ? g : 0)                                                                         \
+    X(RELU, ref_keep(g, y > 0))                                                                    \
     X(LEAKY_RELU, x > 0 ? g : a * g)                                                               \
     X(ELU, x > 0 ? g : g * a * exp(x))                                                             \
     X(GELU, (g * gelu_slope(x)))                                                                   \
@@ -41,7 +41,7 @@
     X(SOFTPLUS, (a * x > b ? g : g * ref_sigmoid(a * x)))                                          \
     X(HARD_SIGMOID, x > -3 && x < 3 ? g / 6 : 0)                                                   \
     X(HARD_SWISH, x <= -3 ? 0 : x < 3 ? g * (x / 3 + 0.5) : g)                                     \
-    X(CLIP, x >= low && x <= high ? g : 0)                                                         \
+    X(CLIP, ref_keep(g, (x >= low) & (x <= high)))                                                 \
     X(POW_SCALAR, a == 0 ? 0 : g * a * pow(x, a - 1))
 
 #define UNSAVED_KINDS(X)                                                                           \
