@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Saving and loading a module's tensors. A tied tensor is written once, under its first name; the
+ * file's metadata maps its other names to that one, as other writers of the format do. In a file
+ * that is read, each of its names will do.
+ */
+#include <string.h>
+
+#include "axle/autograd.h"
+#include "base/memory.h"
+#include "io/safetensors.h"
+#include "nn/module.h"
+
+struct entry {
+    char *name;
+    axle_tensor *tensor;
+    size_t first; /* index of the entry with the tensor's first name, maybe its own */
+    const axle__safetensors_entry *stored; /* of entries with a first name: what to load */
+    axle_tensor *staged;                   /* and that as a tensor like `tensor` */
+};
+
+struct entries {
+    struct entry *at;
+    size_t count, room;
+};
+
+/* ------------------------------------------------------------------ all names */
+
+static int add_entry(const char *path, axle_tensor *tensor, void *user)
+{
+    struct entries *all = user;
+    if (all->count == all->room) {
+        size_t room = all->room ? 2 * all->room : 32;
+        struct entry *at = axle__resize(all->at, room, sizeof(*at));
+        if (!at)
+            return axle_error_code();
+        all->at = at;
+        all->room = room;
+    }
+    size_t first = 0;
+    while (first < all->count && all->at[first].tensor != tensor)
+        first++;
+    char *name = axle__strdup(path);
+    if (!name)
+        return axle_error_code();
+    all->at[all->count++] = (struct entry){.name = name, .tensor = tensor, .first = first};
+    return AXLE_OK;
+}
+
+static int collect(const axle_module *module, struct entries *all)
+{
+    int status = axle__module_walk(module, AXLE__PARAMETERS, true, add_entry, all);
+    return status ? status : axle__module_walk(module, AXLE__BUFFERS, true, add_entry, all);
+}
+
+static void free_entries(struct entries *all)
+{
+    for (size_t k = 0; k < all->count; k++) {
+        axle__free(all->at[k].name);
+        axle_tensor_release(all->at[k].staged);
+    }
+    axle__free(all->at);
+}
+
+/* ------------------------------------------------------------------ saving */
+
+static int write_entries(const struct entries *all, const char *path)
+{
+    axle__named_tensor *tensors = axle__alloc(all->count, sizeof(*tensors));
+    const char *(*aliases)[2] = axle__alloc(all->count, sizeof(*aliases));
+    size_t n = 0, n_aliases = 0;
+    int status = tensors && aliases ? AXLE_OK : axle_error_code();
+    for (size_t k = 0; k < all->count && !status; k++) {
+        const struct entry *entry = &all->at[k];
+        if (entry->first == k) {
+            tensors[n++] = (axle__named_tensor){entry->name, entry->tensor};
+        } else {
+            aliases[n_aliases][0] = entry->name;
+            aliases[n_aliases++][1] = all->at[entry->first].name;
+        }
+    }
+    if (!status)
+        status =
+            axle__safetensors_write(path, tensors, n, (const char *const(*)[2])aliases, n_aliases);
+    axle__free(tensors);
+    axle__free((void *)aliases);
+    return status;
+}
+
+int axle_module_save(const axle_module *module, const char *path)
+{
+    struct entries all = {NULL, 0, 0};
+    int status = collect(module, &all);
+    if (!status)
+        status = write_entries(&all, path);
+    free_entries(&all);
+    return status;
+}
+
+/* ------------------------------------------------------------------ loading */
+
+static int check_dims(const char *path, const struct entry *entry,
+                      const axle__safetensors_entry *stored)
+{
+    char ours[AXLE__DIMS_TEXT], theirs[AXLE__DIMS_TEXT];
+    const axle_tensor *tensor = entry->tensor;
+    size_t size = (size_t)stored->rank * sizeof(stored->dims[0]);
+    if (stored->rank != axle__rank(tensor) || memcmp(stored->dims, tensor->view.dim, size) != 0)
+        return axle_error_set(AXLE_ERR_SHAPE, "%s: tensor '%s' is %s, the module's %s", path,
+                              entry->name, axle__dims_text(stored->rank, stored->dims, theirs),
+                              axle__shape_text(tensor, ours));
+    if (axle_dtype_is_float(stored->dtype) == axle_dtype_is_float((int)axle__dtype(tensor)))
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_DTYPE, "%s: tensor '%s' is %s, the module's %s", path,
+                          entry->name, axle_dtype_name(stored->dtype),
+                          axle_dtype_name((int)axle__dtype(tensor)));
+}
+
+static bool same_bytes(const axle__safetensors_entry *a, const axle__safetensors_entry *b)
+{
+    return a->dtype == b->dtype && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+/* Find what the file holds for each tensor, under any of its names. */
+static int match(const char *path, const axle__safetensors *file, struct entries *all)
+{
+    for (size_t k = 0; k < all->count; k++) {
+        struct entry *entry = &all->at[k], *first = &all->at[entry->first];
+        const axle__safetensors_entry *stored = axle__safetensors_find(file, entry->name);
+        if (!stored)
+            continue;
+        if (check_dims(path, entry, stored))
+            return axle_error_code();
+        if (first->stored && !same_bytes(first->stored, stored))
+            return axle_error_set(AXLE_ERR_FORMAT,
+                                  "%s: tensors '%s' and '%s' differ and are one in the module",
+                                  path, first->stored->name, stored->name);
+        first->stored = first->stored ? first->stored : stored;
+    }
+    return AXLE_OK;
+}
+
+static int check_nothing_missing(const char *path, const struct entries *all)
+{
+    for (size_t k = 0; k < all->count; k++)
+        if (all->at[k].first == k && !all->at[k].stored)
+            return axle_error_set(AXLE_ERR_NOT_FOUND, "%s: there is no tensor '%s'", path,
+                                  all->at[k].name);
+    return AXLE_OK;
+}
+
+static bool has_name(const struct entries *all, const char *name)
+{
+    for (size_t k = 0; k < all->count; k++)
+        if (strcmp(all->at[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int check_nothing_else(const char *path, const axle__safetensors *file,
+                              const struct entries *all)
+{
+    for (size_t k = 0; k < axle__safetensors_count(file); k++) {
+        const char *name = axle__safetensors_at(file, k)->name;
+        if (!has_name(all, name))
+            return axle_error_set(AXLE_ERR_NOT_FOUND, "%s: the module has no tensor '%s'", path,
+                                  name);
+    }
+    return AXLE_OK;
+}
+
+/* Read a tensor from the file into one with the module's device and element type. */
+static int stage(struct entry *entry)
+{
+    const axle__safetensors_entry *stored = entry->stored;
+    const axle_tensor *tensor = entry->tensor;
+    axle_tensor *host = axle__tensor_new("axle_module_load", axle_device_host(), stored->dtype,
+                                         stored->rank, stored->dims, NULL);
+    entry->staged = axle__tensor_new("axle_module_load", tensor->device, (int)axle__dtype(tensor),
+                                     axle__rank(tensor), tensor->view.dim, NULL);
+    int status = host && entry->staged ? AXLE_OK : axle_error_code();
+    if (!status)
+        status = axle_tensor_write(host, stored->data, stored->size);
+    if (!status)
+        status = axle_tensor_assign(entry->staged, host);
+    axle_tensor_release(host);
+    return status;
+}
+
+static int stage_all(const char *path, const axle__safetensors *file, struct entries *all)
+{
+    int status = match(path, file, all);
+    if (!status)
+        status = check_nothing_missing(path, all);
+    if (!status)
+        status = check_nothing_else(path, file, all);
+    for (size_t k = 0; k < all->count && !status; k++)
+        if (all->at[k].first == k)
+            status = stage(&all->at[k]);
+    return status;
+}
+
+static int commit(const struct entries *all)
+{
+    int status = AXLE_OK;
+    for (size_t k = 0; k < all->count && !status; k++)
+        if (all->at[k].staged)
+            status = axle_tensor_assign(all->at[k].tensor, all->at[k].staged);
+    return status;
+}
+
+int axle_module_load(axle_module *module, const char *path)
+{
+    struct entries all = {NULL, 0, 0};
+    axle__safetensors *file = NULL;
+    int status = axle__safetensors_open(path, &file);
+    if (!status)
+        status = collect(module, &all);
+    if (!status)
+        status = stage_all(path, file, &all);
+    if (!status)
+        status = commit(&all);
+    free_entries(&all);
+    axle__safetensors_close(file);
+    return status;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "axle/model.h"
+
+#include "base/memory.h"
+#include "base/object.h"
+#include "nn/module.h"
+
+struct axle_model {
+    axle_object object;
+    axle_module *module;
+    axle_model_fn fn;
+    void *user;
+};
+
+static int create(axle_module *module, axle_model_fn fn, void *user, axle_model **out)
+{
+    if (!module || !fn) {
+        int earlier = axle_error_code();
+        return earlier ? earlier
+                       : axle_error_set(AXLE_ERR_INVALID, "axle_model_create: %s is NULL",
+                                        module ? "the function" : "the module");
+    }
+    axle_model *model = axle__alloc(1, sizeof(*model));
+    if (!model)
+        return axle_error_code();
+    axle__object_init(&model->object, AXLE__OBJECT_MODEL);
+    model->module = module;
+    model->fn = fn;
+    model->user = user;
+    *out = model;
+    return AXLE_OK;
+}
+
+int axle_model_create(axle_module *module, axle_model_fn fn, void *user, axle_model **out)
+{
+    int status = create(module, fn, user, out);
+    if (status)
+        axle_module_release(module);
+    return status;
+}
+
+axle_model *axle_model_retain(axle_model *model)
+{
+    if (model)
+        axle__object_retain(&model->object);
+    return model;
+}
+
+void axle_model_release(axle_model *model)
+{
+    if (!model || !axle__object_release(&model->object))
+        return;
+    axle_module_release(model->module);
+    axle__free(model);
+}
+
+axle_module *axle_model_module(const axle_model *model)
+{
+    return model->module;
+}
+
+axle_output axle_model_forward(axle_model *model, axle_batch *batch)
+{
+    axle_output none = {NULL, NULL};
+    if (axle_scope_push())
+        return none;
+    axle_output output = model->fn(model->module, batch, model->user);
+    if (!output.loss && !output.logits) {
+        axle_scope_pop();
+        axle_error_set(AXLE_ERR_INTERNAL, "axle_model_forward: the model gave no output");
+        return none;
+    }
+    axle_tensor *keep[2] = {output.loss, output.logits};
+    if (axle__scope_pop_keep_all(keep, 2))
+        return none;
+    return (axle_output){.loss = keep[0], .logits = keep[1]};
+}
+
+/* ------------------------------------------------------------------ classifiers */
+
+static axle_output classify(axle_module *module, axle_batch *batch, void *user)
+{
+    axle_output output = {NULL, NULL};
+    (void)user;
+    axle_tensor *logits = axle_module_forward(module, axle_batch_get(batch, "input"));
+    if (logits && axle_batch_has(batch, "target")) {
+        output.loss = axle_cross_entropy(logits, axle_batch_get(batch, "target"), NULL);
+        if (!output.loss)
+            return output;
+    }
+    output.logits = logits;
+    return output;
+}
+
+int axle_classifier_create(axle_module *module, axle_model **out)
+{
+    return axle_model_create(module, classify, NULL, out);
+}
