@@ -19,28 +19,26 @@ const char *axle__reduce_name(uint32_t kind)
 /* Merge neighbouring dims that are both reduced or both kept; returns the mask of the merged dims. */
 static uint32_t merge_dims(axle_view *x, axle_view *y, uint32_t mask)
 {
-    int rank = (int)x->rank, last = -1;
-    uint32_t merged = 0;
-    for (int k = 0; k < rank; k++) {
-        bool reduced = mask >> k & 1;
+    uint32_t rank = 0, merged = 0, before = 0; /* dims so far; their mask; the last one's bit */
+    for (uint32_t k = 0; k < x->rank; k++) {
+        uint32_t reduced = mask >> k & 1;
         if (x->dim[k] == 1)
             continue;
-        bool same = last >= 0 && (bool)(merged >> last & 1) == reduced &&
-                    x->stride[last] == x->stride[k] * x->dim[k] &&
-                    (reduced || y->stride[last] == y->stride[k] * y->dim[k]);
-        if (!same) {
-            last++;
-            merged |= (uint32_t)reduced << last;
-            x->dim[last] = x->dim[k];
-            y->dim[last] = y->dim[k];
+        if (rank > 0 && reduced == before &&
+            x->stride[rank - 1] == x->stride[k] * x->dim[k] &&
+            (reduced || y->stride[rank - 1] == y->stride[k] * y->dim[k])) {
+            x->dim[rank - 1] *= x->dim[k];
+            y->dim[rank - 1] *= y->dim[k];
         } else {
-            x->dim[last] *= x->dim[k];
-            y->dim[last] *= y->dim[k];
+            x->dim[rank] = x->dim[k];
+            y->dim[rank] = y->dim[k];
+            merged |= reduced << rank++;
         }
-        x->stride[last] = x->stride[k];
-        y->stride[last] = y->stride[k];
+        x->stride[rank - 1] = x->stride[k];
+        y->stride[rank - 1] = y->stride[k];
+        before = reduced;
     }
-    x->rank = y->rank = (uint32_t)last + 1;
+    x->rank = y->rank = rank;
     return merged;
 }
 
