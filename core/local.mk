@@ -63,6 +63,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/device/search.h \
 	%D%/device/selection.c \
 	%D%/device/small.c \
+	%D%/device/survey.c \
+	%D%/device/survey.h \
 	%D%/device/transfer.c \
 	%D%/tensor/create.c \
 	%D%/tensor/elementwise.c \

@@ -12,6 +12,7 @@
 #include "base/threads.h"
 #include "device/registry.h"
 #include "device/search.h"
+#include "device/survey.h"
 
 /* Jansson takes NULL for a value as failure and passes it up, so one check at the end is enough. */
 static bool put(json_t *object, const char *key, json_t *value)
@@ -107,18 +108,46 @@ static json_t *describe_device(const axle_device_info *info)
                      describe_caps(info->caps));
 }
 
-static json_t *describe_devices(const axle__backend *backend)
+static json_t *describe_support(axle_device *device)
 {
     json_t *array = json_array();
-    for (uint32_t k = 0; k < backend->device_count; k++)
-        if (json_array_append_new(array, describe_device(&backend->devices[k])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+#define PUT_SUPPORTED(number, name, label, n_in, n_out)                                            \
+    if (axle__survey_supports(device, number, AXLE_DTYPE_F32))                                     \
+        json_array_append_new(array, json_string(label));
+    AXLE_OP_LIST(PUT_SUPPORTED)
+#undef PUT_SUPPORTED
     return array;
 }
 
-static json_t *describe_backend(const axle__backend *backend)
+/* Operators are known to open devices only; one that does not open says why. */
+static bool put_support(json_t *object, axle__backend *backend, uint32_t index)
+{
+    axle__error_record outer, inner;
+    axle_device *device;
+    axle__error_take(&outer);
+    int code = axle__registry_open(backend, index, &device);
+    axle__error_take(&inner);
+    axle__error_restore(&outer);
+    return code ? put(object, "error", text(inner.message))
+                : put(object, "operators", describe_support(device));
+}
+
+static json_t *describe_devices(axle__backend *backend)
+{
+    json_t *array = json_array();
+    for (uint32_t k = 0; k < backend->device_count; k++) {
+        json_t *device = describe_device(&backend->devices[k]);
+        if (!device || !put_support(device, backend, k)) {
+            json_decref(device);
+            json_decref(array);
+            return NULL;
+        }
+        json_array_append_new(array, device);
+    }
+    return array;
+}
+
+static json_t *describe_backend(axle__backend *backend)
 {
     json_t *object = json_pack("{s:o, s:o}", "name", text(backend->name), "path",
                                backend->path ? text(backend->path) : json_null());
