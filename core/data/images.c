@@ -16,10 +16,16 @@ static int64_t images_length(void *user)
     return ((images *)user)->n;
 }
 
-/* The division is exact to rounding, which a product with 1/255 would not be. */
+/* Bytes / 255, exactly rounded, as a product with 1/255 would not be. The groups of fixed size are
+ * for the compiler, which makes vector instructions of them. */
 static void copy_pixels(const unsigned char *restrict from, float *restrict to, size_t count)
 {
-    for (size_t k = 0; k < count; k++)
+    enum { GROUP = 16 };
+    size_t k = 0;
+    for (; k + GROUP <= count; k += GROUP)
+        for (size_t lane = 0; lane < GROUP; lane++)
+            to[k + lane] = (float)from[k + lane] / 255.0f;
+    for (; k < count; k++)
         to[k] = (float)from[k] / 255.0f;
 }
 
@@ -80,7 +86,7 @@ int axle__images_dataset_create(const char *name, int64_t n, int64_t height, int
         axle__free(labels);
         return AXLE_ERR_NOMEM;
     }
-    *set = (images){n, height, width, pixels, labels};
+    *set = (images){.n = n, .height = height, .width = width, .pixels = pixels, .labels = labels};
     return axle__dataset_create_take(
         &type, set, (size_t)(height * width) * sizeof(float) + sizeof(int64_t), out);
 }

@@ -14,7 +14,7 @@
 #include "device/device.h"
 
 /* Small batches are fetched further ahead than asked for, where that has no other effect. */
-enum { AHEAD_MAX = 16, AHEAD_BYTES = 2 << 20, WORKERS_MAX = 1024 };
+enum { AHEAD_MAX = 32, AHEAD_BYTES = 2 << 20, WORKERS_MAX = 1024 };
 
 struct axle_loader {
     axle_object object;
@@ -110,12 +110,13 @@ static int make_batch(void *user, int64_t number, axle_batch **out)
 
 /* ---- the run of the workers */
 
-/* A child of fork() has none of its parent's threads. */
+/* A child of fork() has none of its parent's threads, and goes on without any. */
 static void forget_lost(axle_loader *loader)
 {
     if (loader->prefetch && axle__prefetch_is_lost(loader->prefetch)) {
         loader->prefetch = NULL;
         loader->running = false;
+        loader->options.workers = 0;
     }
 }
 

@@ -24,6 +24,10 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
+/* Waking a thread costs ten microseconds. With few slots, where making a batch may take long,
+ * workers are woken at once; with as many as this, when most are free. */
+enum { WAKE_LATE_FROM = 16 };
+
 /* Looks at a slot before going to sleep: some ten microseconds, less than being woken takes. */
 enum { SPIN = 400 };
 
@@ -37,8 +41,8 @@ struct axle__prefetch {
     axle__make_fn make;
     void *user;
     int depth;
-    int wake_at; /* free slots that are worth waking the workers for */
-    bool spin;   /* there is another core that may work meanwhile */
+    int wake_every; /* tickets: sleeping workers are woken at their multiples */
+    bool spin;      /* there is another core that may work meanwhile */
     slot *slots;
     unsigned generation; /* of the process */
 
@@ -183,7 +187,7 @@ int axle__prefetch_create(int workers, int depth, axle__make_fn make, void *user
     p->make = make;
     p->user = user;
     p->depth = depth;
-    p->wake_at = depth > 2 ? depth / 2 : 1;
+    p->wake_every = depth >= WAKE_LATE_FROM ? depth * 3 / 4 : 1;
     p->spin = axle__usable_cores(NULL) > 1;
     p->generation = atomic_load(&generation);
     pthread_mutex_init(&p->lock, NULL);
@@ -307,8 +311,7 @@ int axle__prefetch_take(axle__prefetch *p, axle_batch **out)
     }
     empty_slot(s);
     atomic_store(&p->taken, ticket + 1);
-    /* Waking costs more than the rest, so it waits until several slots are free. */
-    if (atomic_load(&p->idle) && (ticket + 1) % p->wake_at == 0)
+    if (atomic_load(&p->idle) && (ticket + 1) % p->wake_every == 0)
         wake_workers(p);
     return code;
 }

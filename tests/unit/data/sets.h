@@ -39,7 +39,8 @@ static inline axle_tensor *numbers_tensor(int rank, const int64_t *dims, const i
         axle_tensor_release(tensor);
         return NULL;
     }
-    memcpy(data, values, (size_t)axle_tensor_count(tensor) * sizeof(int64_t));
+    if (axle_tensor_count(tensor))
+        memcpy(data, values, (size_t)axle_tensor_count(tensor) * sizeof(int64_t));
     return tensor;
 }
 
