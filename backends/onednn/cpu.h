@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the oneDNN backend share. Products, convolutions and the like run as oneDNN
- * primitives (primitive_*.c); what oneDNN lacks, or does slower, runs as OpenMP kernels (kernels/).
+ * What the files of the oneDNN backend share. Products and convolutions run as oneDNN primitives;
+ * what oneDNN lacks, or does slower, runs as OpenMP kernels (kernels/).
  */
 #ifndef AXLE_ONEDNN_CPU_H
 #define AXLE_ONEDNN_CPU_H
@@ -11,8 +11,7 @@
 
 struct axle_be_device {
     const axle_host *host;
-    void *engine; /* dnnl_engine_t, known to the primitive files alone */
-    void *stream; /* dnnl_stream_t; execution in order, synchronous */
+    int threads; /* that every operator is prepared for and runs on */
 };
 
 struct axle_be_buffer {
@@ -25,7 +24,8 @@ struct axle_be_buffer {
 typedef struct cpu_kernel {
     uint32_t op;
     axle_status (*query)(const axle_op_desc *desc, axle_op_info *info);
-    axle_status (*prepare)(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out, axle_error *error);
+    axle_status (*prepare)(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
+                           axle_error *error);
     axle_status (*run)(axle_be_op *op, const axle_op_args *args, axle_error *error);
     void (*release)(axle_be_op *op);
 } cpu_kernel;
@@ -36,9 +36,14 @@ struct axle_be_op {
     axle_be_device *device;
 };
 
-/* Tables ended by op = 0; plugin.c looks an operator up in the first one that supports it. */
-extern const cpu_kernel *const cpu_primitive_kernels[]; /* primitive_*.c, NULL-terminated */
-extern const cpu_kernel *const cpu_openmp_kernels[];    /* openmp_*.c and kernels/, NULL-terminated */
+/* Tables ended by NULL. The first kernel that supports an operator serves it, and the tables are
+ * searched in this order. */
+extern const cpu_kernel *const cpu_primitive_kernels[]; /* primitives.c */
+extern const cpu_kernel *const cpu_openmp_kernels[];    /* kernels/ */
+
+/* The kernel of a table that serves a description, and its answer in *info; NULL if none does. */
+const cpu_kernel *cpu_kernel_find(const cpu_kernel *const *table, const axle_op_desc *desc,
+                                  axle_op_info *info);
 
 static inline void *cpu_data(const axle_view *view)
 {
@@ -54,6 +59,7 @@ static inline int64_t cpu_count(const axle_view *view)
 }
 
 /* Fill an error and return its code. */
-axle_status cpu_fail(axle_error *error, axle_status code, const char *format, ...) AXLE_PRINTF(3, 4);
+axle_status cpu_fail(axle_error *error, axle_status code, const char *format, ...)
+    AXLE_PRINTF(3, 4);
 
 #endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "primitives.h"
+
+const cpu_kernel *const cpu_primitive_kernels[] = {
+    &cpu_matmul_direct,        &cpu_matmul, &cpu_conv, &cpu_conv_backward_data,
+    &cpu_conv_backward_weight, NULL,
+};
