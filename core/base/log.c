@@ -40,11 +40,13 @@ static int level_from_setting(void)
 {
     const char *name = axle__setting(AXLE_SETTING_LOG);
     int level = level_from_name(name), unset = LEVEL_UNSET;
-    int chosen = level == LEVEL_UNSET ? AXLE_LOG_WARN : level;
+    const char *fallback = axle__setting_describe(AXLE_SETTING_LOG)->fallback;
+    int chosen = level == LEVEL_UNSET ? level_from_name(fallback) : level;
     if (!atomic_compare_exchange_strong(&lowest, &unset, chosen))
         return unset;
     if (level == LEVEL_UNSET)
-        axle__warn("log", "AXLE_LOG=%s is none of debug, info, warn, error; warn is used", name);
+        axle__warn("log", "AXLE_LOG=%s is none of debug, info, warn, error; %s is used", name,
+                   fallback);
     return chosen;
 }
 

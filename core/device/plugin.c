@@ -241,7 +241,7 @@ static int reject(axle__backend *backend, int code)
     if (!backend->name || !backend->reason)
         return AXLE_ERR_NOMEM;
     backend->code = code;
-    axle_log_write(backend->broken ? AXLE_LOG_WARN : AXLE_LOG_INFO, "device",
+    axle_log_write(backend->broken ? AXLE_LOG_WARN : AXLE_LOG_DEBUG, "device",
                    "backend '%s' (%s) is not used: it %s", backend->name,
                    backend->path ? backend->path : "built in", record.message);
     return AXLE_OK;

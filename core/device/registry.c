@@ -162,7 +162,7 @@ int axle__registry_open(axle__backend *backend, uint32_t index, axle_device **ou
             return code;
         device->next = devices;
         devices = device;
-        axle__info("device", "opened %s: %s", device->plugin->name, device->info.name);
+        axle__debug("device", "opened %s: %s", device->plugin->name, device->info.name);
     }
     *out = device;
     return AXLE_OK;

@@ -46,7 +46,7 @@ static void warn_at_length(void)
 
 static void say_little(void)
 {
-    axle__info("device", "nothing to see");
+    axle__debug("device", "nothing to see");
 }
 
 static void line_has_its_form(void **state)
