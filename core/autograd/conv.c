@@ -20,7 +20,8 @@ static axle_tensor *run_conv(const char *who, axle__call *call, const axle_tenso
     axle__call question = *call;
     axle__call_view_out(&question, &asked);
     uint32_t layout = axle__dispatch_layout(where->device, &question);
-    axle_tensor *y = axle__picture_result(who, where->device, (int)axle__dtype(where), rank, dims, layout);
+    axle_tensor *y =
+        axle__picture_result(who, where->device, (int)axle__dtype(where), rank, dims, layout);
     if (!y)
         return NULL;
     axle__call_out(call, y);
@@ -58,12 +59,10 @@ static int conv_weight(axle__node *node, const axle_conv_attrs *attrs, axle_tens
     axle_tensor *weight = axle__saved(node, 1);
     int dtype = (int)axle__dtype(weight);
     bool bias = bias_source == dy && axle__wanted(node, 2);
-    if (axle__wanted(node, 1) &&
-        !(dx[1] = axle__grad_target(node, 1, dy->device, dtype, axle__rank(weight),
-                                    weight->view.dim)))
+    if (axle__wanted(node, 1) && !(dx[1] = axle__grad_target(node, 1, dy->device, dtype,
+                                                             axle__rank(weight), weight->view.dim)))
         return axle_error_code();
-    if (bias &&
-        !(dx[2] = axle__grad_target(node, 2, dy->device, dtype, 1, &weight->view.dim[0])))
+    if (bias && !(dx[2] = axle__grad_target(node, 2, dy->device, dtype, 1, &weight->view.dim[0])))
         return axle_error_code();
     if (!dx[1] && !bias)
         return AXLE_OK;
@@ -132,12 +131,13 @@ static const axle__rule transpose_rule = {"conv_transpose", transpose_backward, 
 static bool fail_shape(const char *who, const char *why, const axle_tensor *x, const axle_tensor *w)
 {
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
-    axle_error_set(AXLE_ERR_SHAPE, "%s: %s: input %s, weight %s", who, why,
-                   axle__shape_text(x, ta), axle__shape_text(w, tb));
+    axle_error_set(AXLE_ERR_SHAPE, "%s: %s: input %s, weight %s", who, why, axle__shape_text(x, ta),
+                   axle__shape_text(w, tb));
     return false;
 }
 
-/* Checks common to both directions; `channels` is the dim of the weight that counts groups' input. */
+/* Checks common to both directions; `channels` is the dim of the weight that counts groups' input.
+ */
 static bool check_operands(const char *who, const axle_tensor *x, const axle_tensor *w,
                            const axle_tensor *bias, int64_t bias_size)
 {
@@ -170,9 +170,10 @@ static bool attrs_from(const char *who, const axle_conv_params *p, int n_spatial
                p->output_padding[k] >= 0;
     }
     if (!fits)
-        axle_error_set(AXLE_ERR_INVALID, "%s: groups, stride and dilation are at least 1, padding "
-                                         "at least 0; got groups %d, stride %d, padding %d, "
-                                         "dilation %d",
+        axle_error_set(AXLE_ERR_INVALID,
+                       "%s: groups, stride and dilation are at least 1, padding "
+                       "at least 0; got groups %d, stride %d, padding %d, "
+                       "dilation %d",
                        who, p->groups, p->stride[0], p->padding[0], p->dilation[0]);
     return fits;
 }
@@ -212,8 +213,9 @@ axle_tensor *axle_conv_transpose(axle_tensor *x, axle_tensor *weight, axle_tenso
     axle_conv_attrs attrs;
     int64_t dims[AXLE_MAX_RANK];
     const axle_conv_params *p = params ? params : &defaults;
-    if (!x || !weight || !check_operands("conv_transpose", x, weight, bias,
-                                         axle__rank(weight) > 1 ? weight->view.dim[1] * p->groups : 0))
+    if (!x || !weight ||
+        !check_operands("conv_transpose", x, weight, bias,
+                        axle__rank(weight) > 1 ? weight->view.dim[1] * p->groups : 0))
         return NULL;
     if (!attrs_from("conv_transpose", p, axle__rank(x) - 2, &attrs))
         return NULL;
@@ -225,9 +227,12 @@ axle_tensor *axle_conv_transpose(axle_tensor *x, axle_tensor *weight, axle_tenso
         int j = k - 2;
         dims[k] = (x->view.dim[k] - 1) * p->stride[j] - 2 * (int64_t)p->padding[j] +
                   p->dilation[j] * (weight->view.dim[k] - 1) + p->output_padding[j] + 1;
-        if (dims[k] < 1 || p->output_padding[j] >= (p->stride[j] > p->dilation[j] ? p->stride[j] : p->dilation[j]))
-            return fail_shape("conv_transpose", "padding leaves no output or output padding is too "
-                                                "large", x, weight),
+        if (dims[k] < 1 ||
+            p->output_padding[j] >= (p->stride[j] > p->dilation[j] ? p->stride[j] : p->dilation[j]))
+            return fail_shape("conv_transpose",
+                              "padding leaves no output or output padding is too "
+                              "large",
+                              x, weight),
                    NULL;
     }
     attrs.activation = 0;

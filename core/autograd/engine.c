@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Backward: visit the recorded nodes that the root reaches, latest first, and pass gradients along
- * their edges. One pass runs at a time in a process, since graphs may share leaves; a rule or hook may
- * start another pass inside its own.
+ * their edges. One pass runs at a time in a process, since graphs may share leaves; a rule or hook
+ * may start another pass inside its own.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -38,8 +38,9 @@ static int visit(pass *p, axle__node *node)
     if (node->pass == p->number)
         return AXLE_OK;
     if (node->freed)
-        return axle_error_set(AXLE_ERR_STATE, "backward: the record of %s was freed by an earlier "
-                                              "backward; retain the graph to run it again",
+        return axle_error_set(AXLE_ERR_STATE,
+                              "backward: the record of %s was freed by an earlier "
+                              "backward; retain the graph to run it again",
                               node->rule->name);
     if (p->count == p->room) {
         size_t room = p->room ? 2 * p->room : 64;
@@ -277,8 +278,8 @@ int axle_tensor_backward(axle_tensor *root, axle_tensor *gradient, int retain_gr
         return axle_error_code() ? axle_error_code()
                                  : axle_error_set(AXLE_ERR_INVALID, "backward: no tensor");
     if (!root->requires_grad)
-        return axle_error_set(AXLE_ERR_STATE,
-                              "backward: the tensor does not depend on any that requires a gradient");
+        return axle_error_set(
+            AXLE_ERR_STATE, "backward: the tensor does not depend on any that requires a gradient");
     int status = axle_scope_push();
     if (status)
         return status;

@@ -78,7 +78,8 @@ void *axle_function_user(axle_function_context *context)
     return context->user;
 }
 
-/* Replace an output that is one of the inputs by a view, so that the record hangs on a new tensor. */
+/* Replace an output that is one of the inputs by a view, so that the record hangs on a new tensor.
+ */
 static int separate(axle_tensor *const *in, int n_in, axle_tensor **out)
 {
     for (int k = 0; k < n_in; k++) {

@@ -102,8 +102,8 @@ static int run_backward(check *c)
         c->weight[i] = 0.5 + (double)((i * 7) % 11) / 7.0 * (i % 2 ? -1.0 : 1.0);
     axle_tensor *g = axle__result("axle_gradcheck", axle_tensor_device(y), AXLE_DTYPE_F64,
                                   axle_tensor_rank(y), axle_tensor_dims(y));
-    int status = g ? axle_tensor_write(g, c->weight, (size_t)c->n_out * sizeof(double))
-                   : axle_error_code();
+    int status =
+        g ? axle_tensor_write(g, c->weight, (size_t)c->n_out * sizeof(double)) : axle_error_code();
     return status ? status : axle_tensor_backward(y, g, 0);
 }
 
@@ -111,7 +111,8 @@ int axle_gradcheck(axle_tensor_fn fn, axle_tensor *const *in, int n_in, void *us
                    const axle_gradcheck_options *options)
 {
     axle_gradcheck_options defaults = AXLE_GRADCHECK_OPTIONS_INIT;
-    check c = {.fn = fn, .in = in, .n_in = n_in, .user = user, .options = options ? *options : defaults};
+    check c = {
+        .fn = fn, .in = in, .n_in = n_in, .user = user, .options = options ? *options : defaults};
     for (int k = 0; k < n_in; k++) {
         if (!in[k])
             continue;

@@ -47,8 +47,8 @@ static int embedding_backward(axle__node *node, axle_tensor *const *dy, axle_ten
     axle_embedding_attrs attrs = *(const axle_embedding_attrs *)node->attrs;
     axle_tensor *weight = axle__saved(node, 0), *ids = axle__saved(node, 1);
     axle_tensor *g = axle__row_major("embedding", dy[0]);
-    dx[0] = axle__grad_target(node, 0, weight->device, (int)axle__dtype(weight), 2,
-                              weight->view.dim);
+    dx[0] =
+        axle__grad_target(node, 0, weight->device, (int)axle__dtype(weight), 2, weight->view.dim);
     if (!g || !dx[0])
         return axle_error_code();
     axle_view gv = rows_of(g, weight->view.dim[1]), iv = flat(ids);

@@ -74,8 +74,7 @@ static const axle__rule entropy_rule = {"cross_entropy", entropy_backward, NULL}
 
 static bool target_fits(const axle_tensor *logits, const axle_tensor *target)
 {
-    if (axle__rank(target) != axle__rank(logits) - 1 ||
-        target->view.dim[0] != logits->view.dim[0])
+    if (axle__rank(target) != axle__rank(logits) - 1 || target->view.dim[0] != logits->view.dim[0])
         return false;
     for (int k = 1; k < axle__rank(target); k++)
         if (target->view.dim[k] != logits->view.dim[k + 1])
@@ -120,16 +119,18 @@ axle_tensor *axle_cross_entropy(axle_tensor *logits, axle_tensor *target,
     if (!logits || !target || !check_entropy(logits, target, p) ||
         !(logits = axle_contiguous(logits)) || !(target = axle__row_major(who, target)))
         return NULL;
-    entropy_record r = {{sizeof(r.attrs), (uint32_t)p->reduction, p->ignore_index,
-                         p->label_smoothing},
-                        logits->view.dim[0], logits->view.dim[1], 1};
+    entropy_record r = {
+        {sizeof(r.attrs), (uint32_t)p->reduction, p->ignore_index, p->label_smoothing},
+        logits->view.dim[0],
+        logits->view.dim[1],
+        1};
     for (int k = 2; k < axle__rank(logits); k++)
         r.s *= logits->view.dim[k];
     int dtype = (int)axle__dtype(logits);
     int stat = dtype == AXLE_DTYPE_F64 ? AXLE_DTYPE_F64 : AXLE_DTYPE_F32;
     bool each = p->reduction == AXLE_LOSS_NONE;
-    axle_tensor *loss = axle__result(who, logits->device, dtype, each ? axle__rank(target) : 0,
-                                     target->view.dim);
+    axle_tensor *loss =
+        axle__result(who, logits->device, dtype, each ? axle__rank(target) : 0, target->view.dim);
     axle_tensor *lse = axle__result(who, logits->device, stat, 1, &target->count);
     axle_tensor *total = axle__result(who, logits->device, stat, 0, NULL);
     if (!loss || !lse || !total)
@@ -171,8 +172,7 @@ static axle_tensor *weighted_positives(axle_tensor *logits, axle_tensor *target,
                                        axle_tensor *pos_weight)
 {
     axle_tensor *negatives = axle_mul(axle_affine(target, -1.0, 1.0), logits);
-    axle_tensor *factor =
-        axle_add_scalar(axle_mul(axle_add_scalar(pos_weight, -1.0), target), 1.0);
+    axle_tensor *factor = axle_add_scalar(axle_mul(axle_add_scalar(pos_weight, -1.0), target), 1.0);
     axle_tensor *softplus = axle_neg(axle_log_sigmoid(logits));
     return axle_add(negatives, axle_mul(factor, softplus));
 }

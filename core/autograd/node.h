@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The record of what operators did. Each recorded operator is a node: its rule, what it saved, and
- * edges to where the gradients of its inputs go. An operator's file holds its forward pass and, beside
- * it, its rule:
+ * edges to where the gradients of its inputs go. An operator's file holds its forward pass and,
+ * beside it, its rule:
  *
  *     static int exp_backward(axle__node *node, axle_tensor *const *dy, axle_tensor **dx)
  *     {
@@ -89,13 +89,14 @@ typedef struct axle__grad {
 /* Record y, made from `in`, if this thread records and an input requires a gradient; returns y.
  * Keeps `kept` (NULL ones, too) and a copy of `attrs`. NULL on failure and for NULL y. */
 axle_tensor *axle__record(const axle__rule *rule, axle_tensor *y, axle_tensor *const *in, int n_in,
-                          axle_tensor *const *kept, int n_kept, const void *attrs, size_t attrs_size);
+                          axle_tensor *const *kept, int n_kept, const void *attrs,
+                          size_t attrs_size);
 /* Whether an operator over these inputs will be recorded. NULL inputs count for nothing. */
 bool axle__recording(axle_tensor *const *in, int n);
 
 /* The parts of axle__record, for operators with several outputs. */
-axle__node *axle__node_create(const axle__rule *rule, axle_tensor *const *in, int n_in, int n_out, int n_kept,
-                              const void *attrs, size_t attrs_size);
+axle__node *axle__node_create(const axle__rule *rule, axle_tensor *const *in, int n_in, int n_out,
+                              int n_kept, const void *attrs, size_t attrs_size);
 int axle__node_keep(axle__node *node, int k, axle_tensor *tensor);
 int axle__node_attach(axle__node *node, int slot, axle_tensor *y);
 void axle__node_release(axle__node *node);
@@ -120,8 +121,8 @@ static inline int axle__given(const axle_tensor *x)
     return x ? AXLE_OK : axle_error_code();
 }
 
-/* A tensor into which a rule writes (not adds) the whole gradient of input k: the leaf's own gradient
- * storage where that is possible, else a new one of the current scope. */
+/* A tensor into which a rule writes (not adds) the whole gradient of input k: the leaf's own
+ * gradient storage where that is possible, else a new one of the current scope. */
 axle_tensor *axle__grad_target(axle__node *node, int k, axle_device *device, int dtype, int rank,
                                const int64_t *dims);
 
@@ -144,8 +145,8 @@ void axle__hooks_release(axle_hook *hooks);
 
 /* ------------------------------------------------------------------ for optimizers */
 
-/* Give a leaf storage for its gradient: a tensor of its dims and dtype, retained. A gradient that is
- * present is copied there. */
+/* Give a leaf storage for its gradient: a tensor of its dims and dtype, retained. A gradient that
+ * is present is copied there. */
 int axle__grad_bind(axle_tensor *leaf, axle_tensor *storage);
 /* Whether a leaf has a gradient. */
 bool axle__grad_present(const axle_tensor *leaf);

@@ -130,9 +130,8 @@ static axle_tensor *normalise_rows(const axle__rule *rule, uint32_t kind, axle_t
     for (int k = 0; k < axle__rank(x); k++)
         *(k < axle__rank(x) - n_dims ? &r.rows : &r.columns) *= x->view.dim[k];
     axle_tensor *y = axle__result(who, x->device, (int)axle__dtype(x), axle__rank(x), x->view.dim);
-    axle_tensor *mean = kind == AXLE_NORM_LAYER
-                            ? axle__result(who, x->device, stat_dtype(x), 1, &r.rows)
-                            : NULL;
+    axle_tensor *mean =
+        kind == AXLE_NORM_LAYER ? axle__result(who, x->device, stat_dtype(x), 1, &r.rows) : NULL;
     axle_tensor *rstd = axle__result(who, x->device, stat_dtype(x), 1, &r.rows);
     if (!y || !rstd || (kind == AXLE_NORM_LAYER && !mean))
         return NULL;
@@ -247,8 +246,8 @@ axle_tensor *axle_batch_norm(axle_tensor *x, axle_tensor *gamma, axle_tensor *be
         !check_batch(x, running_mean, running_var, training))
         return NULL;
     axle_batch_norm_attrs attrs = {sizeof(attrs), training != 0, eps, momentum};
-    axle_tensor *y = axle__elementwise_result(who, (int)axle__dtype(x), axle__rank(x), x->view.dim,
-                                              &x, 1);
+    axle_tensor *y =
+        axle__elementwise_result(who, (int)axle__dtype(x), axle__rank(x), x->view.dim, &x, 1);
     axle_tensor *mean = axle__result(who, x->device, stat_dtype(x), 1, &x->view.dim[1]);
     axle_tensor *rstd = axle__result(who, x->device, stat_dtype(x), 1, &x->view.dim[1]);
     if (!y || !mean || !rstd)
@@ -289,8 +288,8 @@ axle_tensor *axle_group_norm(axle_tensor *x, int groups, axle_tensor *gamma, axl
     }
     axle_group_norm_attrs attrs = {sizeof(attrs), (uint32_t)groups, eps};
     int64_t stats[] = {x->view.dim[0], groups};
-    axle_tensor *y = axle__elementwise_result(who, (int)axle__dtype(x), axle__rank(x), x->view.dim,
-                                              &x, 1);
+    axle_tensor *y =
+        axle__elementwise_result(who, (int)axle__dtype(x), axle__rank(x), x->view.dim, &x, 1);
     axle_tensor *mean = axle__result(who, x->device, stat_dtype(x), 2, stats);
     axle_tensor *rstd = axle__result(who, x->device, stat_dtype(x), 2, stats);
     if (!y || !mean || !rstd)

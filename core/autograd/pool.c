@@ -100,9 +100,8 @@ static axle_tensor *window_pool(const char *who, uint32_t kind, axle_tensor *x,
     const axle_pool_params *p = params ? params : &defaults;
     if (!x || check_picture(who, x))
         return NULL;
-    axle_pool_attrs attrs = {.struct_size = sizeof(attrs),
-                             .n_spatial = (uint32_t)axle__rank(x) - 2,
-                             .kind = kind};
+    axle_pool_attrs attrs = {
+        .struct_size = sizeof(attrs), .n_spatial = (uint32_t)axle__rank(x) - 2, .kind = kind};
     int64_t spatial[AXLE_MAX_SPATIAL];
     for (int k = 0; k < axle__rank(x) - 2; k++) {
         attrs.kernel[k] = p->kernel[k];

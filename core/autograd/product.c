@@ -23,9 +23,8 @@ static axle_tensor *product_gradient(axle__node *node, int k, const axle_view *l
     dims[rank + 1] = right->dim[right->rank - 1];
     bool same = axle__dims_equal(rank + 2, dims, axle__rank(operand), operand->view.dim);
     int dtype = (int)axle__dtype(operand);
-    axle_tensor *g =
-        same ? axle__grad_target(node, k, operand->device, dtype, rank + 2, dims)
-             : axle__result(node->rule->name, operand->device, dtype, rank + 2, dims);
+    axle_tensor *g = same ? axle__grad_target(node, k, operand->device, dtype, rank + 2, dims)
+                          : axle__result(node->rule->name, operand->device, dtype, rank + 2, dims);
     if (!g || axle__product(operand->device, left, right, NULL, &g->view, 0))
         return NULL;
     return same ? g : axle__sum_to(g, axle__rank(operand), operand->view.dim);
@@ -135,7 +134,8 @@ static int linear_bias_gradient(axle__node *node, axle_tensor *rows, axle_tensor
     axle_tensor *g = axle__grad_target(node, 2, rows->device, (int)axle__dtype(rows), 1, &features);
     if (!g)
         return axle_error_code();
-    axle_tensor sum = *g, matrix = *rows; /* borrowed views with the rank that the reduction wants */
+    axle_tensor sum = *g,
+                matrix = *rows; /* borrowed views with the rank that the reduction wants */
     matrix.view = as_rows(rows);
     sum.view.rank = 2;
     sum.view.dim[0] = 1;
@@ -161,13 +161,12 @@ static int linear_backward(axle__node *node, axle_tensor *const *dy, axle_tensor
     if (axle__wanted(node, 0)) {
         dx[0] = axle__result("linear", device, (int)axle__dtype(x), axle__rank(x), x->view.dim);
         axle_view to = dx[0] ? as_rows(dx[0]) : rows;
-        status = dx[0] ? axle__product(device, &rows, &weight->view, NULL, &to, 0)
-                       : axle_error_code();
+        status =
+            dx[0] ? axle__product(device, &rows, &weight->view, NULL, &to, 0) : axle_error_code();
     }
     if (!status && axle__wanted(node, 1)) {
         axle_view columns = axle__view_swapped(&rows, 0, 1), inputs = as_rows(x);
-        dx[1] =
-            axle__grad_target(node, 1, device, (int)axle__dtype(weight), 2, weight->view.dim);
+        dx[1] = axle__grad_target(node, 1, device, (int)axle__dtype(weight), 2, weight->view.dim);
         status = dx[1] ? axle__product(device, &columns, &inputs, NULL, &dx[1]->view, 0)
                        : axle_error_code();
     }
@@ -182,8 +181,7 @@ static int check_linear(const axle_tensor *x, const axle_tensor *weight, const a
 {
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
     if (axle__check_float("linear", x) || axle__check_pair("linear", x, weight) ||
-        (bias && axle__check_pair("linear", x, bias)) ||
-        axle__check_rank_at_least("linear", x, 1))
+        (bias && axle__check_pair("linear", x, bias)) || axle__check_rank_at_least("linear", x, 1))
         return axle_error_code();
     if (axle__rank(weight) != 2 || weight->view.dim[1] != x->view.dim[axle__rank(x) - 1])
         return axle_error_set(AXLE_ERR_SHAPE, "linear: input %s does not fit weight %s",

@@ -75,7 +75,8 @@ static int prod_backward(axle__node *node, axle_tensor *const *dy, axle_tensor *
     axle_tensor *x = axle__saved(node, 0);
     axle_tensor *zero = axle__constant(x, 0.0), *one = axle__constant(x, 1.0);
     axle_tensor *is_zero = axle_eq(x, zero);
-    axle_tensor *safe = axle_where(is_zero, one, x), *ones = axle_cast(is_zero, (int)axle__dtype(x));
+    axle_tensor *safe = axle_where(is_zero, one, x),
+                *ones = axle_cast(is_zero, (int)axle__dtype(x));
     if (!safe || !ones)
         return axle_error_code();
     axle_tensor *others = axle__reduce(AXLE_REDUCE_PROD, attrs->mask, true, 0.0, safe);

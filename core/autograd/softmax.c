@@ -14,8 +14,8 @@ static int softmax_backward(axle__node *node, axle_tensor *const *dy, axle_tenso
 {
     axle_softmax_attrs attrs = *(const axle_softmax_attrs *)node->attrs;
     axle_tensor *y = axle__saved(node, 0);
-    dx[0] = axle__result(node->rule->name, y->device, (int)axle__dtype(y), axle__rank(y),
-                         y->view.dim);
+    dx[0] =
+        axle__result(node->rule->name, y->device, (int)axle__dtype(y), axle__rank(y), y->view.dim);
     axle__call call = AXLE__CALL(AXLE_OP_SOFTMAX_BACKWARD, attrs);
     axle__call_in(&call, dy[0]);
     axle__call_in(&call, y);
@@ -55,8 +55,7 @@ static axle_tensor *softmax(const axle__rule *rule, bool log, axle_tensor *x, ax
     if (!x || axle__check_float(rule->name, x))
         return NULL;
     int axis = axle__dim_index(rule->name, axle__rank(x), dim);
-    if (axis < 0 ||
-        (mask && !mask_view(rule->name, mask, x, axle__rank(x), x->view.dim, &view)))
+    if (axis < 0 || (mask && !mask_view(rule->name, mask, x, axle__rank(x), x->view.dim, &view)))
         return NULL;
     axle_softmax_attrs attrs = {sizeof(attrs), (uint32_t)axis, log, 0, 1.0};
     axle_tensor *y =

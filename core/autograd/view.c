@@ -76,8 +76,8 @@ static bool complete_dims(const axle_tensor *x, int rank, const int64_t *dims, i
         fits = known == x->count;
     }
     if (!fits)
-        axle_error_set(AXLE_ERR_SHAPE, "reshape: %s does not fit into %s",
-                       axle__shape_text(x, ta), axle__dims_text(rank, dims, tb));
+        axle_error_set(AXLE_ERR_SHAPE, "reshape: %s does not fit into %s", axle__shape_text(x, ta),
+                       axle__dims_text(rank, dims, tb));
     return fits;
 }
 
@@ -190,7 +190,8 @@ axle_tensor *axle_permute(axle_tensor *x, const int *order)
     order_attrs attrs = {0};
     int64_t dims[AXLE_MAX_RANK], strides[AXLE_MAX_RANK];
     uint32_t mask;
-    if (axle__rank(x) > 0 && !axle__dims_mask("permute", axle__rank(x), axle__rank(x), order, &mask))
+    if (axle__rank(x) > 0 &&
+        !axle__dims_mask("permute", axle__rank(x), axle__rank(x), order, &mask))
         return NULL;
     for (int k = 0; k < axle__rank(x); k++) {
         attrs.order[k] = order[k] < 0 ? order[k] + axle__rank(x) : order[k];

@@ -92,8 +92,7 @@ static int prepare(axle_device *device, const axle_op_desc *desc, axle__op_entry
     entry->route = AXLE__ROUTE_DEVICE;
     axle__error_buffer error;
     axle__error_buffer_init(&error);
-    axle_status status =
-        device->api->op_prepare(device->handle, desc, &entry->op, &error.error);
+    axle_status status = device->api->op_prepare(device->handle, desc, &entry->op, &error.error);
     if (status != AXLE_OK)
         return axle__device_failed(device, axle__op_name(desc->op), status, &error.error);
     return AXLE_OK;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dispatch: the single door through which operators reach devices. A call is a description, a look-up
- * in the cache of prepared operators, and a run; what a device declines, the host's reference kernels
- * do.
+ * Dispatch: the single door through which operators reach devices. A call is a description, a
+ * look-up in the cache of prepared operators, and a run; what a device declines, the host's
+ * reference kernels do.
  */
 #ifndef AXLE_DEVICE_DISPATCH_H
 #define AXLE_DEVICE_DISPATCH_H
 
 #include "device/device.h"
 
-/* One call. Views carry buffers; absent operands are NULL. `attrs` (attrs_size bytes, beginning with
- * its own struct_size and without undefined padding) is part of the cache's key. */
+/* One call. Views carry buffers; absent operands are NULL. `attrs` (attrs_size bytes, beginning
+ * with its own struct_size and without undefined padding) is part of the cache's key. */
 typedef struct axle__call {
     uint32_t op, flags;
     uint32_t n_in, n_out;

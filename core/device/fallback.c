@@ -81,8 +81,8 @@ static int add_operand(host_call *c, const axle_view *view, bool writes, const a
         return status;
     axle__error_buffer error;
     axle__error_buffer_init(&error);
-    status = c->host->api->buffer_import(c->host->handle, address, o->size, &o->buffer,
-                                         &error.error);
+    status =
+        c->host->api->buffer_import(c->host->handle, address, o->size, &o->buffer, &error.error);
     if (status)
         return axle__device_failed(c->host, "import", status, &error.error);
     o->view.buffer = o->buffer;

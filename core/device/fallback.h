@@ -5,8 +5,9 @@
 
 #include "device/dispatch.h"
 
-/* Run a call of `device` with the host's reference kernels: without copies where the device's memory is
- * host-visible, else by reading operands and writing results back. AXLE_FALLBACK=error refuses. */
+/* Run a call of `device` with the host's reference kernels: without copies where the device's
+ * memory is host-visible, else by reading operands and writing results back. AXLE_FALLBACK=error
+ * refuses. */
 int axle__fallback_run(axle_device *device, const axle__call *call);
 
 /* Run a call with row-major copies of the operands that are not row-major. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prepared operators by description: what op_prepare made, or the decision that the host does it. The
- * cache is bounded; entries in use are never dropped.
+ * Prepared operators by description: what op_prepare made, or the decision that the host does it.
+ * The cache is bounded; entries in use are never dropped.
  */
 #ifndef AXLE_DEVICE_OP_CACHE_H
 #define AXLE_DEVICE_OP_CACHE_H
@@ -23,11 +23,11 @@ typedef struct axle__op_entry {
     struct axle__op_entry *next; /* of its bucket */
     uint64_t hash;
     uint32_t words;
-    uint32_t users;   /* runs under way; guarded by the cache's lock */
-    bool recent;      /* used since the clock's hand came by */
-    int route;        /* AXLE__ROUTE_* */
+    uint32_t users; /* runs under way; guarded by the cache's lock */
+    bool recent;    /* used since the clock's hand came by */
+    int route;      /* AXLE__ROUTE_* */
     axle_device *device;
-    axle_be_op *op;   /* route device */
+    axle_be_op *op; /* route device */
     uint64_t workspace_size;
     uint32_t layout;
     uint64_t word[];

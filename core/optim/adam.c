@@ -27,13 +27,14 @@ static int adam_update(axle_optimizer *optimizer, const axle__span *span, axle__
     return axle__run(call, optimizer->params);
 }
 
-static int create(const char *name, bool decoupled, axle_module *module,
-                  const axle_adam_options *o, axle_optimizer **out)
+static int create(const char *name, bool decoupled, axle_module *module, const axle_adam_options *o,
+                  axle_optimizer **out)
 {
     if (!(o->beta1 >= 0.0 && o->beta1 < 1.0) || !(o->beta2 >= 0.0 && o->beta2 < 1.0) ||
         !(o->eps >= 0.0))
-        return axle_error_set(AXLE_ERR_INVALID, "%s: betas %g and %g must be in [0, 1), eps %g >= 0",
-                              name, o->beta1, o->beta2, o->eps);
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "%s: betas %g and %g must be in [0, 1), eps %g >= 0", name, o->beta1,
+                              o->beta2, o->eps);
     axle_optimizer *optimizer;
     int status = axle__optimizer_create(name, adam_update, o->amsgrad ? 3 : 2, module, o->lr,
                                         o->weight_decay, &optimizer);

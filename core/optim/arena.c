@@ -18,8 +18,8 @@ static axle_tensor *part_of(const axle_tensor *arena, const axle__slot *slot)
 {
     axle_view view = slot->tensor->view;
     int64_t stride = 1;
-    view.offset = arena->view.offset +
-                  (uint64_t)slot->offset * axle_dtype_size((int)axle__dtype(arena));
+    view.offset =
+        arena->view.offset + (uint64_t)slot->offset * axle_dtype_size((int)axle__dtype(arena));
     for (int k = (int)view.rank - 1; k >= 0; k--) {
         view.stride[k] = stride;
         stride *= view.dim[k] > 0 ? view.dim[k] : 1;

@@ -24,8 +24,7 @@ static int scale_span(axle_optimizer *optimizer, const axle__span *span, void *f
 int axle__optimizer_scale_grads(axle_optimizer *optimizer, double factor)
 {
     int status = axle__optimizer_lay_out(optimizer);
-    return status ? status
-                  : axle__optimizer_each_span(optimizer, false, scale_span, &factor);
+    return status ? status : axle__optimizer_each_span(optimizer, false, scale_span, &factor);
 }
 
 static int add_squares(axle_optimizer *optimizer, const axle__span *span, void *total)

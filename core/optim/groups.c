@@ -33,8 +33,9 @@ static bool known(const axle_optimizer *optimizer, const axle_tensor *tensor)
 static int slot_add(axle_optimizer *optimizer, const char *name, axle_tensor *tensor, int group)
 {
     if (!axle_tensor_requires_grad(tensor) || !axle_tensor_is_leaf(tensor))
-        return axle_error_set(AXLE_ERR_INVALID, "%s: parameter '%s' is no leaf that requires a "
-                                                "gradient",
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "%s: parameter '%s' is no leaf that requires a "
+                              "gradient",
                               optimizer->name, name);
     if (axle__dtype(tensor) != AXLE_DTYPE_F32 && axle__dtype(tensor) != AXLE_DTYPE_F64)
         return axle_error_set(AXLE_ERR_DTYPE, "%s: parameter '%s' is %s; f32 and f64 are trained",
@@ -50,10 +51,8 @@ static int slot_add(axle_optimizer *optimizer, const char *name, axle_tensor *te
     char *copy = axle__strdup(name);
     if (!copy)
         return axle_error_code();
-    slots[optimizer->slot_count++] = (axle__slot){.tensor = axle_tensor_retain(tensor),
-                                                  .name = copy,
-                                                  .group = group,
-                                                  .count = tensor->count};
+    slots[optimizer->slot_count++] = (axle__slot){
+        .tensor = axle_tensor_retain(tensor), .name = copy, .group = group, .count = tensor->count};
     optimizer->laid_out = false;
     return AXLE_OK;
 }
@@ -72,8 +71,9 @@ static int check_fresh(const axle_optimizer *optimizer, const char *who)
 {
     if (optimizer->updates == 0)
         return AXLE_OK;
-    return axle_error_set(AXLE_ERR_STATE, "%s: %s has made %lld updates; groups are set before the "
-                                          "first",
+    return axle_error_set(AXLE_ERR_STATE,
+                          "%s: %s has made %lld updates; groups are set before the "
+                          "first",
                           who, optimizer->name, (long long)optimizer->updates);
 }
 

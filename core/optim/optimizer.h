@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Optimizers inside. Parameters, gradients and moments of an optimizer lie in flat arenas of one
- * layout: the last registered parameter first, each beginning at a multiple of 16 elements. A step is
- * one fused operator for each run of neighbours that share hyper-parameters and age.
+ * layout: the last registered parameter first, each beginning at a multiple of 16 elements. A step
+ * is one fused operator for each run of neighbours that share hyper-parameters and age.
  */
 #ifndef AXLE_OPTIM_OPTIMIZER_H
 #define AXLE_OPTIM_OPTIMIZER_H
@@ -46,7 +46,8 @@ struct axle_optimizer {
     axle__slot *slots; /* in the order in which parameters were added */
     int slot_count;
     int64_t arena_size;
-    axle_tensor *params, *grads, *moments[AXLE__MOST_MOMENTS]; /* arenas; NULL before the first layout */
+    axle_tensor *params, *grads,
+        *moments[AXLE__MOST_MOMENTS]; /* arenas; NULL before the first layout */
     bool laid_out;
     int64_t updates;
     bool skipped; /* the last step did nothing */
@@ -64,15 +65,17 @@ struct axle_optimizer {
 };
 
 /* A new optimizer with the module's parameters in group 0. */
-int axle__optimizer_create(const char *name, axle__update_fn update, int moments, axle_module *module, double lr,
-                           double weight_decay, axle_optimizer **out);
-/* Bring parameters, gradients and moments into the arenas, on the device of the parameters; quick when
- * they are there already. */
+int axle__optimizer_create(const char *name, axle__update_fn update, int moments,
+                           axle_module *module, double lr, double weight_decay,
+                           axle_optimizer **out);
+/* Bring parameters, gradients and moments into the arenas, on the device of the parameters; quick
+ * when they are there already. */
 int axle__optimizer_lay_out(axle_optimizer *optimizer);
 /* Called for each span of parameters that have a gradient; `age` counts this update. */
 typedef int (*axle__span_fn)(axle_optimizer *optimizer, const axle__span *span, void *user);
 /* Walk the spans; by_group false merges across groups and ages. */
-int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__span_fn fn, void *user);
+int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__span_fn fn,
+                              void *user);
 /* A span of an arena as a vector. */
 axle_view axle__span_view(const axle_tensor *arena, const axle__span *span);
 /* Multiply all present gradients. */

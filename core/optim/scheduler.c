@@ -58,8 +58,7 @@ int64_t axle_scheduler_ticks(const axle_scheduler *scheduler)
 int axle_scheduler_set_ticks(axle_scheduler *scheduler, int64_t ticks)
 {
     if (ticks < 0)
-        return axle_error_set(AXLE_ERR_INVALID, "axle_scheduler_set_ticks: %lld",
-                              (long long)ticks);
+        return axle_error_set(AXLE_ERR_INVALID, "axle_scheduler_set_ticks: %lld", (long long)ticks);
     scheduler->ticks = ticks;
     apply(scheduler);
     return AXLE_OK;
@@ -226,8 +225,8 @@ int axle_polynomial_schedule_create(axle_optimizer *optimizer, int64_t warmup, i
     return status ? status : create(optimizer, s, out);
 }
 
-int axle_one_cycle_schedule_create(axle_optimizer *optimizer,
-                                   const axle_one_cycle_options *options, axle_scheduler **out)
+int axle_one_cycle_schedule_create(axle_optimizer *optimizer, const axle_one_cycle_options *options,
+                                   axle_scheduler **out)
 {
     axle_one_cycle_options o = AXLE_ONE_CYCLE_OPTIONS_INIT;
     if (options)

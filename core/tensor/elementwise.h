@@ -10,12 +10,15 @@
 
 /* Run an elementwise call over `out` and n inputs that broadcast to it. `ordered`: elements are
  * numbered (random draws), so dims may not be reordered. */
-int axle__elementwise(axle__call *call, axle_tensor *out, axle_tensor *const *in, int n, bool ordered);
-/* A tensor for the result: dims as given, layout that of the first input of those dims that is dense. */
+int axle__elementwise(axle__call *call, axle_tensor *out, axle_tensor *const *in, int n,
+                      bool ordered);
+/* A tensor for the result: dims as given, layout that of the first input of those dims that is
+ * dense. */
 axle_tensor *axle__elementwise_result(const char *who, int dtype, int rank, const int64_t *dims,
                                       axle_tensor *const *in, int n);
 
-/* What UNARY_BACKWARD needs of a kind: 'X', 'Y', 'N' neither; 'Z' zero gradient, 'B' boolean result. */
+/* What UNARY_BACKWARD needs of a kind: 'X', 'Y', 'N' neither; 'Z' zero gradient, 'B' boolean
+ * result. */
 char axle__unary_saves(uint32_t kind);
 const char *axle__unary_name(uint32_t kind);
 bool axle__binary_is_boolean(uint32_t kind);

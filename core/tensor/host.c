@@ -12,8 +12,8 @@ static int check_size(const char *who, const axle_tensor *tensor, size_t size)
     if (size == wanted)
         return AXLE_OK;
     return axle_error_set(AXLE_ERR_SHAPE, "%s: %s %s holds %zu bytes, not %zu", who,
-                          axle_dtype_name((int)axle__dtype(tensor)),
-                          axle__shape_text(tensor, text), wanted, size);
+                          axle_dtype_name((int)axle__dtype(tensor)), axle__shape_text(tensor, text),
+                          wanted, size);
 }
 
 /* Offset of the tensor's first byte inside its block. */
@@ -91,8 +91,8 @@ static int read_double(const axle_tensor *tensor, double *out)
             *out = (double)value;
         return status;
     }
-    axle_tensor *host = axle__result("axle_tensor_item", axle_device_host(),
-                                     (int)axle__dtype(tensor), 0, NULL);
+    axle_tensor *host =
+        axle__result("axle_tensor_item", axle_device_host(), (int)axle__dtype(tensor), 0, NULL);
     unsigned char bytes[8];
     size_t size = axle_dtype_size((int)axle__dtype(tensor));
     if (!host || axle_tensor_read(tensor, bytes, size) || axle_tensor_write(host, bytes, size))

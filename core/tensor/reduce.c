@@ -16,7 +16,8 @@ const char *axle__reduce_name(uint32_t kind)
     return names[kind];
 }
 
-/* Merge neighbouring dims that are both reduced or both kept; returns the mask of the merged dims. */
+/* Merge neighbouring dims that are both reduced or both kept; returns the mask of the merged dims.
+ */
 static uint32_t merge_dims(axle_view *x, axle_view *y, uint32_t mask)
 {
     uint32_t rank = 0, merged = 0, before = 0; /* dims so far; their mask; the last one's bit */
@@ -24,8 +25,7 @@ static uint32_t merge_dims(axle_view *x, axle_view *y, uint32_t mask)
         uint32_t reduced = mask >> k & 1;
         if (x->dim[k] == 1)
             continue;
-        if (rank > 0 && reduced == before &&
-            x->stride[rank - 1] == x->stride[k] * x->dim[k] &&
+        if (rank > 0 && reduced == before && x->stride[rank - 1] == x->stride[k] * x->dim[k] &&
             (reduced || y->stride[rank - 1] == y->stride[k] * y->dim[k])) {
             x->dim[rank - 1] *= x->dim[k];
             y->dim[rank - 1] *= y->dim[k];
@@ -111,8 +111,7 @@ axle_tensor *axle__reduce(uint32_t kind, uint32_t mask, bool keepdim, double par
                        axle__shape_text(x, text));
         return NULL;
     }
-    axle_tensor *y =
-        reduced_result(who, x, mask, boolean ? AXLE_DTYPE_BOOL : (int)axle__dtype(x));
+    axle_tensor *y = reduced_result(who, x, mask, boolean ? AXLE_DTYPE_BOOL : (int)axle__dtype(x));
     if (!y || axle__reduce_into(kind, mask, parameter, x, y))
         return NULL;
     return keepdim ? y : without_dims(y, mask);

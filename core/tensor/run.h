@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From tensors to dispatch. A call is begun with AXLE__CALL, operands are added, and axle__run sends
- * it off:
+ * From tensors to dispatch. A call is begun with AXLE__CALL, operands are added, and axle__run
+ * sends it off:
  *
  *     axle_reduce_attrs attrs = {sizeof(attrs), kind, mask, 0, 0.0};
  *     axle__call call = AXLE__CALL(AXLE_OP_REDUCE, attrs);

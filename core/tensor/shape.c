@@ -11,10 +11,12 @@ int64_t axle__dims_count(const char *who, int rank, const int64_t *dims)
         axle_error_set(AXLE_ERR_SHAPE, "%s: rank %d is not in 0..%d", who, rank, AXLE_MAX_RANK);
         return -1;
     }
-    int64_t count = 1, extent = 1; /* extent leaves out zero dims: strides must not overflow either */
+    int64_t count = 1,
+            extent = 1; /* extent leaves out zero dims: strides must not overflow either */
     for (int k = 0; k < rank; k++) {
         if (dims[k] < 0) {
-            axle_error_set(AXLE_ERR_SHAPE, "%s: dim %d is negative, %lld", who, k, (long long)dims[k]);
+            axle_error_set(AXLE_ERR_SHAPE, "%s: dim %d is negative, %lld", who, k,
+                           (long long)dims[k]);
             return -1;
         }
         int64_t factor = dims[k] > 0 ? dims[k] : 1;
@@ -31,8 +33,7 @@ int64_t axle__dims_count(const char *who, int rank, const int64_t *dims)
 
 bool axle__dims_equal(int rank_a, const int64_t *a, int rank_b, const int64_t *b)
 {
-    return rank_a == rank_b &&
-           (rank_a == 0 || memcmp(a, b, (size_t)rank_a * sizeof(int64_t)) == 0);
+    return rank_a == rank_b && (rank_a == 0 || memcmp(a, b, (size_t)rank_a * sizeof(int64_t)) == 0);
 }
 
 void axle__row_major_strides(int rank, const int64_t *dims, int64_t *strides)

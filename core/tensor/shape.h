@@ -19,11 +19,12 @@ bool axle__view_is_dense(const axle_view *view);
 int64_t axle__view_count(const axle_view *view);
 
 /* NumPy's broadcasting; false (no error) where the dims do not fit. */
-bool axle__broadcast(int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank, int64_t *dims);
+bool axle__broadcast(int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank,
+                     int64_t *dims);
 /* Repeat a view to larger dims, by stride 0; it must fit. */
 void axle__view_expand(axle_view *view, int rank, const int64_t *dims);
-/* Merge what all views allow, the order of elements kept; `reorder` lets dims be sorted by the first
- * view's strides, for operators to which the order of elements means nothing. */
+/* Merge what all views allow, the order of elements kept; `reorder` lets dims be sorted by the
+ * first view's strides, for operators to which the order of elements means nothing. */
 void axle__views_merge(axle_view *const *views, int n, bool reorder);
 /* Dim k, counted from the end where negative; -1 and an error where out of range. */
 int axle__dim_index(const char *who, int rank, int k);

@@ -9,8 +9,8 @@
 #include "axle/tensor.h"
 #include "device/device.h"
 
-/* Memory that tensors share. `version` counts overwriting, so that autograd can tell when a tensor it
- * saved has changed. */
+/* Memory that tensors share. `version` counts overwriting, so that autograd can tell when a tensor
+ * it saved has changed. */
 typedef struct axle__storage {
     uint32_t references;
     uint32_t version;
@@ -39,16 +39,17 @@ static inline int axle__rank(const axle_tensor *tensor)
     return (int)tensor->view.rank;
 }
 
-/* A new tensor with one reference that no scope knows. `strides` NULL means row-major; others must be
- * dense. Records errors as `who: ...`. */
-axle_tensor *axle__tensor_new(const char *who, axle_device *device, int dtype, int rank, const int64_t *dims,
-                              const int64_t *strides);
+/* A new tensor with one reference that no scope knows. `strides` NULL means row-major; others must
+ * be dense. Records errors as `who: ...`. */
+axle_tensor *axle__tensor_new(const char *who, axle_device *device, int dtype, int rank,
+                              const int64_t *dims, const int64_t *strides);
 /* A tensor over another one's storage with that view (buffer is filled in); one reference. */
 axle_tensor *axle__tensor_alias(const axle_tensor *source, const axle_view *view);
 /* Hand a new tensor to the current scope; NULL (released) when that fails. NULL passes. */
 axle_tensor *axle__scope_own(axle_tensor *tensor);
 /* New tensor of the current scope. */
-axle_tensor *axle__result(const char *who, axle_device *device, int dtype, int rank, const int64_t *dims);
+axle_tensor *axle__result(const char *who, axle_device *device, int dtype, int rank,
+                          const int64_t *dims);
 
 /* Let a tensor continue with another one's storage, view and device; its autograd state stays. */
 void axle__tensor_rebind(axle_tensor *tensor, const axle_tensor *source);

@@ -12,8 +12,9 @@ static int check_options(const axle_accelerator_options *o)
                               "axle_accelerator_create: %d batches a window; at least 1 is needed",
                               o->accumulate);
     if (!(o->clip_norm >= 0.0) || !(o->clip_value >= 0.0))
-        return axle_error_set(AXLE_ERR_INVALID, "axle_accelerator_create: clip by norm %g, value %g",
-                              o->clip_norm, o->clip_value);
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "axle_accelerator_create: clip by norm %g, value %g", o->clip_norm,
+                              o->clip_value);
     return AXLE_OK;
 }
 

@@ -91,7 +91,6 @@ static int check_kinds(void *const *objects)
     return AXLE_OK;
 }
 
-
 static int take_over(axle_accelerator *accelerator, axle_object *object, const struct kind *kind)
 {
     axle__prepared *prepared =
@@ -121,9 +120,8 @@ static const char *trained_dtype(axle_accelerator *accelerator)
 {
     int at = 0;
     axle_optimizer *optimizer = axle__next_optimizer(accelerator, &at);
-    int dtype = optimizer && optimizer->slot_count
-                    ? axle_tensor_dtype(optimizer->slots[0].tensor)
-                    : axle_default_dtype();
+    int dtype = optimizer && optimizer->slot_count ? axle_tensor_dtype(optimizer->slots[0].tensor)
+                                                   : axle_default_dtype();
     return axle_dtype_name(dtype);
 }
 
