@@ -3,8 +3,6 @@
  * Every operator of the golden files on the current device (AXLE_BACKEND): values and gradients
  * agree with PyTorch's. One TAP line an operator; an argument is the family to run.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,29 +10,23 @@
 #include "axle/status.h"
 #include "conformance/golden_calls.h"
 #include "support/golden.h"
+#include "support/tap.h"
 
 static const char *const families[] = {
     "unary", "binary", "select", "reduce", "arg_reduce", "matmul",      "softmax",   "loss",
     "norm",  "index",  "shape",  "conv",   "pool",       "interpolate", "attention",
 };
 
-static int lines, failed_lines;
-
 /* What became of an operator's cases. */
 struct tally {
     int agreed, failed, skipped;
 };
 
-static void complain(const json_t *one, const char *format, ...) AXLE_PRINTF(2, 3);
-static void complain(const json_t *one, const char *format, ...)
+static void complain(const json_t *one, const char *what, const char *message)
 {
-    va_list arguments;
-    printf("# %s, %s: ", golden_op(one), golden_name(one));
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
     char *attrs = json_dumps(json_object_get(one, "attrs"), JSON_COMPACT);
-    printf(" (%s)\n", attrs ? attrs : "");
+    tap_note("%s, %s: %s: %s (%s)", golden_op(one), golden_name(one), what, message,
+             attrs ? attrs : "");
     free(attrs);
 }
 
@@ -60,7 +52,7 @@ static bool check_outputs(const golden_call *call, const json_t *one, axle_tenso
         const json_t *expected = golden_output(one, (size_t)k);
         if (expected &&
             !golden_agrees_within(tolerance, expected, out[k], message, sizeof(message))) {
-            complain(one, "output %d: %s", k, message);
+            complain(one, k ? "a later output" : "output", message);
             return false;
         }
     }
@@ -73,7 +65,7 @@ static bool run_backward(const json_t *one, axle_tensor *const *out, int n)
     for (int k = 0; k < n; k++) {
         axle_tensor *gradient = golden_tensor(golden_grad_output(one, (size_t)k));
         if (gradient && axle_tensor_backward(out[k], gradient, 1)) {
-            complain(one, "backward: %s", axle_error_message());
+            complain(one, "backward", axle_error_message());
             return false;
         }
     }
@@ -88,7 +80,7 @@ static bool check_grads(const golden_call *call, const json_t *one, axle_tensor 
         const json_t *expected = golden_grad(one, k);
         if (expected && !golden_agrees_grad(tolerance, expected, axle_tensor_grad(in[k]), message,
                                             sizeof(message))) {
-            complain(one, "gradient of input %zu: %s", k, message);
+            complain(one, k ? "gradient of a later input" : "gradient of the first input", message);
             return false;
         }
     }
@@ -101,7 +93,7 @@ static bool make_inputs(const json_t *one, axle_tensor **in)
         const json_t *input = golden_input(one, k);
         in[k] = golden_tensor(input);
         if (input && !in[k]) {
-            complain(one, "input %zu: %s", k, axle_error_message());
+            complain(one, "an input", axle_error_message());
             return false;
         }
     }
@@ -127,34 +119,29 @@ static void run_case(const golden_call *call, const json_t *one, struct tally *t
 
 /* ------------------------------------------------------------------ operators */
 
-static void report(const char *family, const char *op, const struct tally *tally)
+static void run_cases(const golden_call *call, const json_t *file)
 {
-    printf("%s %d - %s: %s agrees with PyTorch in %d cases", tally->failed ? "not ok" : "ok",
-           ++lines, family, op, tally->agreed);
-    if (tally->skipped)
-        printf(", %d have no public form", tally->skipped);
-    printf("\n");
-    failed_lines += tally->failed > 0;
+    struct tally tally = {0, 0, 0};
+    for (size_t k = 0; k < json_array_size(file); k++) {
+        const json_t *one = json_array_get(file, k);
+        if (strcmp(golden_op(one), call->op) == 0)
+            run_case(call, one, &tally);
+    }
+    if (tally.skipped)
+        tap_note("%s: %d cases have no public form", call->op, tally.skipped);
+    tap_result(tally.failed == 0, "%s: %s agrees with PyTorch in %d cases", call->family, call->op,
+               tally.agreed);
 }
 
 static void run_op(const char *family, const char *op, const json_t *file)
 {
     const golden_call *call = golden_call_find(family, op);
-    struct tally tally = {0, 0, 0};
-    size_t k;
-    json_t *one;
-    if (!call || !call->call) {
-        printf("%s %d - %s: %s%s\n", call ? "ok" : "not ok", ++lines, family, op,
-               call ? " # SKIP there is no public function" : " is not in the table of calls");
-        failed_lines += call == NULL;
-        return;
-    }
-    json_array_foreach((json_t *)file, k, one)
-    {
-        if (strcmp(golden_op(one), op) == 0)
-            run_case(call, one, &tally);
-    }
-    report(family, op, &tally);
+    if (!call)
+        tap_result(false, "%s: %s is in the table of calls", family, op);
+    else if (!call->call)
+        tap_result(true, "%s: %s # SKIP there is no public function", family, op);
+    else
+        run_cases(call, file);
 }
 
 /* Whether case `k` is the first of its operator. */
@@ -167,35 +154,26 @@ static bool is_first(const json_t *file, size_t k)
     return true;
 }
 
-static int run_family(const char *family)
+static bool run_family(const char *family)
 {
     json_t *file = golden_load(family);
     if (!file)
-        return -1;
+        return false;
     for (size_t k = 0; k < json_array_size(file); k++)
         if (is_first(file, k))
             run_op(family, golden_op(json_array_get(file, k)), file);
     json_decref(file);
-    fflush(stdout);
-    return 0;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
     axle_device *device = axle_device_current();
-    if (!device) {
-        printf("Bail out! no device: %s\n", axle_error_message());
-        return 1;
-    }
-    printf("# on %s, in %s\n", axle_device_backend(device), axle_dtype_name(golden_dtype()));
-    for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++) {
-        if (argc > 1 && strcmp(argv[1], families[k]) != 0)
-            continue;
-        if (run_family(families[k])) {
-            printf("Bail out! the family %s cannot be read\n", families[k]);
-            return 1;
-        }
-    }
-    printf("1..%d\n", lines);
-    return failed_lines > 0;
+    if (!device)
+        return tap_bail_out(axle_error_message());
+    tap_note("on %s, in %s", axle_device_backend(device), axle_dtype_name(golden_dtype()));
+    for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++)
+        if ((argc < 2 || strcmp(argv[1], families[k]) == 0) && !run_family(families[k]))
+            return tap_bail_out("the golden vectors cannot be read");
+    return tap_finish();
 }

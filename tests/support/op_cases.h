@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table of calls that covers every differentiable operator, over odd, empty, scalar, strided and
- * broadcast operands. Gradients are checked over it, and devices are compared.
+ * One table of calls that covers every differentiable operator, over odd, empty, scalar, strided
+ * and broadcast operands. Gradients are checked over it, and devices are compared.
  */
 #ifndef AXLE_TESTS_OP_CASES_H
 #define AXLE_TESTS_OP_CASES_H
