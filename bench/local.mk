@@ -1,1 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# What `axle bench` opens at run time to measure oneDNN called directly, so that neither libaxle nor
+# the command links oneDNN.
+pkglib_LTLIBRARIES =
+if WITH_ONEDNN
+pkglib_LTLIBRARIES += %D%/axle-bench-onednn.la
+endif
+%C%_axle_bench_onednn_la_SOURCES = \
+	%D%/onednn/direct.h \
+	%D%/onednn/lenet.c \
+	%D%/onednn/matmul.c \
+	%D%/onednn/module.c \
+	%D%/onednn/program.c \
+	%D%/onednn/program.h
+%C%_axle_bench_onednn_la_CPPFLAGS = $(AM_CPPFLAGS) $(ONEDNN_CPPFLAGS)
+%C%_axle_bench_onednn_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+%C%_axle_bench_onednn_la_LIBADD = $(ONEDNN_LIBS) -lm
+%C%_axle_bench_onednn_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS) -module -avoid-version -no-undefined \
+	-export-symbols-regex '^axle_bench_'

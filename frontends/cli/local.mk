@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The axle command, one file a subcommand.
+# The axle command, one file a subcommand, and the parts that they share.
 bin_PROGRAMS += axle
 axle_SOURCES = \
+	%D%/bench.c \
+	%D%/bench.h \
+	%D%/bench_direct.c \
+	%D%/bench_dispatch.c \
+	%D%/bench_matmul.c \
+	%D%/bench_measure.c \
+	%D%/bench_optimizer.c \
+	%D%/bench_step.c \
 	%D%/clock.h \
 	%D%/command.h \
 	%D%/info.c \
@@ -29,3 +37,21 @@ axle_SOURCES = \
 axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 axle_LDADD = libaxle-models.la libaxle.la $(JANSSON_LIBS)
 axle_LDFLAGS = $(AM_LDFLAGS) $(AXLE_ORIGIN_LDFLAGS)
+
+dist_man_MANS += \
+	%D%/axle.1 \
+	%D%/axle-bench.1 \
+	%D%/axle-info.1 \
+	%D%/axle-train.1
+
+# bash-completion looks for files with the name of the command.
+bashcompletiondir = $(datadir)/bash-completion/completions
+EXTRA_DIST += %D%/axle.bash-completion
+install-data-hook: install-completion
+install-completion:
+	$(MKDIR_P) '$(DESTDIR)$(bashcompletiondir)'
+	$(INSTALL_DATA) '$(srcdir)/%D%/axle.bash-completion' '$(DESTDIR)$(bashcompletiondir)/axle'
+uninstall-hook: uninstall-completion
+uninstall-completion:
+	rm -f '$(DESTDIR)$(bashcompletiondir)/axle'
+.PHONY: install-completion uninstall-completion

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A training step of a model with Adam, on one batch that stays where it is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "axle/models.h"
+#include "bench.h"
+
+enum { SIDE = 28, CLASSES = 10 };
+
+typedef struct stepper {
+    axle_accelerator *accelerator;
+    axle_model *model;
+    axle_optimizer *optimizer;
+    axle_batch *batch;
+} stepper;
+
+static int step(void *user)
+{
+    stepper *s = user;
+    if (axle_scope_push())
+        return -1;
+    int code = axle_optimizer_zero_grad(s->optimizer);
+    axle_output out = axle_model_forward(s->model, s->batch);
+    if (!code)
+        code = axle_backward(s->accelerator, out.loss);
+    if (!code)
+        code = axle_optimizer_step(s->optimizer);
+    if (!code)
+        code = axle_device_synchronize(axle_accelerator_device(s->accelerator));
+    axle_scope_pop();
+    return code;
+}
+
+/* ------------------------------------------------------------------ making what is measured */
+
+static int create_batch(int64_t rows, axle_batch **out)
+{
+    axle_tensor *input = axle_rand(AXLE_DTYPE_F32, AXLE_DIMS(rows, 1, SIDE, SIDE));
+    axle_tensor *number = axle_arange(AXLE_DTYPE_F32, 0.0, (double)rows, 1.0);
+    axle_tensor *classes = axle_scalar(AXLE_DTYPE_F32, CLASSES);
+    axle_tensor *target = axle_cast(axle_remainder(number, classes), AXLE_DTYPE_I64);
+    axle_batch *batch;
+    if (!input || !target)
+        return axle_error_code();
+    int code = axle_batch_create(&batch);
+    if (code)
+        return code;
+    code = axle_batch_set(batch, "input", input);
+    if (!code)
+        code = axle_batch_set(batch, "target", target);
+    if (code)
+        axle_batch_release(batch);
+    else
+        *out = batch;
+    return code;
+}
+
+static int set_up(stepper *s, const char *model, int64_t rows)
+{
+    axle_accelerator_options wanted = AXLE_ACCELERATOR_OPTIONS_INIT;
+    axle_module *module;
+    wanted.quiet = 1;
+    int code = axle_accelerator_create(&wanted, &s->accelerator);
+    if (!code)
+        code = create_batch(rows, &s->batch);
+    if (!code)
+        code = axle_image_model_create(model, NULL, &module);
+    if (!code)
+        code = axle_classifier_create(module, &s->model);
+    if (!code)
+        code = axle_adam_create(axle_model_module(s->model), NULL, &s->optimizer);
+    return code ? code : axle_prepare(s->accelerator, s->model, s->optimizer);
+}
+
+static void tear_down(stepper *s)
+{
+    axle_optimizer_release(s->optimizer);
+    axle_model_release(s->model);
+    axle_batch_release(s->batch);
+    axle_accelerator_release(s->accelerator);
+}
+
+/* ------------------------------------------------------------------ the benchmark */
+
+static int measure(const bench_settings *settings, const char *model, int64_t rows)
+{
+    stepper s = {NULL, NULL, NULL, NULL};
+    bench_work limit = {NULL, NULL};
+    bench_times times;
+    char about[64];
+    int code = axle_scope_push();
+    if (code)
+        return code;
+    snprintf(about, sizeof(about), "%s, batch %lld", model, (long long)rows);
+    if (strcmp(model, "lenet") == 0)
+        limit = bench_direct_create("lenet", (const int64_t[]){rows, 0, 0});
+    code = set_up(&s, model, rows);
+    if (!code)
+        code = bench_measure((bench_work){step, &s}, limit, settings->repeat, &times);
+    bench_direct_release(limit);
+    tear_down(&s);
+    axle_scope_pop();
+    if (code)
+        return code;
+    json_t *more = json_pack("{s:s, s:I, s:f}", "model", model, "batch_size", (json_int_t)rows,
+                             "samples_per_second", (double)rows / times.subject);
+    return bench_report(settings, "step", about, BENCH_MS, times, "the network written on oneDNN",
+                        more);
+}
+
+int bench_step(const bench_settings *settings)
+{
+    static const struct {
+        const char *model;
+        int64_t rows;
+    } usual[] = {{"mlp", 16}, {"lenet", 64}};
+    if (settings->model >= 0)
+        return measure(settings, axle_image_model_names()[settings->model],
+                       settings->batch_size ? settings->batch_size : 64);
+    int code = AXLE_OK;
+    for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]) && !code; k++)
+        code = measure(settings, usual[k].model,
+                       settings->batch_size ? settings->batch_size : usual[k].rows);
+    return code;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* axle train: from its options to a trained model. */
+#define _GNU_SOURCE 1
+#include "train.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "axle/models.h"
+#include "interrupt.h"
+
+/* ------------------------------------------------------------------ making what a run needs */
+
+static int create_accelerator(training *training)
+{
+    const train_settings *settings = training->settings;
+    axle_accelerator_options wanted = AXLE_ACCELERATOR_OPTIONS_INIT;
+    wanted.accumulate = (int)settings->accumulate;
+    wanted.clip_norm = settings->clip;
+    wanted.quiet = 1; /* the command shows the plan itself */
+    int code = axle_accelerator_create(&wanted, &training->accelerator);
+    if (code)
+        return code;
+    const axle_device *device = axle_accelerator_device(training->accelerator);
+    const char *dtype = train_dtypes()[settings->dtype];
+    if (!axle_device_supports(device, train_dtype(settings)))
+        return axle_error_set(AXLE_ERR_DTYPE, "--dtype: %s (%s) does not compute in %s",
+                              axle_device_backend(device), axle_device_name(device), dtype);
+    return axle_set_default_dtype(train_dtype(settings));
+}
+
+/* Size of the pictures, from the first one. */
+static int measure_pictures(axle_dataset *set, axle_image_model_options *out)
+{
+    axle_batch *first;
+    int code = axle_dataset_fetch(set, (const int64_t[]){0}, 1, &first);
+    if (code)
+        return code;
+    const axle_tensor *input = axle_batch_get(first, "input");
+    if (input) {
+        out->channels = axle_tensor_dim(input, 1);
+        out->height = axle_tensor_dim(input, 2);
+        out->width = axle_tensor_dim(input, 3);
+    }
+    axle_batch_release(first);
+    return input ? AXLE_OK : axle_error_code();
+}
+
+/* Cross-entropy in the element type of the parameters, whatever that of the data. */
+static axle_output classify(axle_module *module, axle_batch *batch, void *user)
+{
+    (void)user;
+    axle_tensor *input = axle_cast(axle_batch_get(batch, "input"), axle_default_dtype());
+    axle_output out = {NULL, axle_module_forward(module, input)};
+    out.loss = axle_cross_entropy(out.logits, axle_batch_get(batch, "target"), NULL);
+    if (!out.loss)
+        out.logits = NULL;
+    return out;
+}
+
+static int create_model(training *training)
+{
+    const train_settings *settings = training->settings;
+    axle_image_model_options wanted = AXLE_IMAGE_MODEL_OPTIONS_INIT;
+    wanted.hidden = settings->hidden;
+    wanted.dropout = settings->dropout;
+    wanted.classes = settings->classes;
+    int code = measure_pictures(training->train_set, &wanted);
+    if (code)
+        return code;
+    axle_module *module;
+    axle_seed((uint64_t)settings->seed);
+    code = axle_image_model_create(train_model_name(settings), &wanted, &module);
+    return code ? code : axle_model_create(module, classify, NULL, &training->model);
+}
+
+/* Updates that the settings ask for. */
+static int64_t count_updates(const training *training)
+{
+    const train_settings *settings = training->settings;
+    int64_t batches = axle_loader_length(training->loader);
+    int64_t updates =
+        (batches + settings->accumulate - 1) / settings->accumulate * settings->epochs;
+    return settings->max_steps > 0 && settings->max_steps < updates ? settings->max_steps : updates;
+}
+
+/* Files that could not be written at the end are an error at the start. */
+static int open_outputs(training *training)
+{
+    const train_settings *settings = training->settings;
+    int digits = train_dtype(settings) == AXLE_DTYPE_F64 ? LOSS_DIGITS_F64 : LOSS_DIGITS_F32;
+    if (settings->output) {
+        int code = folder_prepare(settings->output, &training->created_output);
+        if (code)
+            return code;
+    }
+    return loss_log_open(&training->log, settings->loss_log, digits);
+}
+
+static int set_up(training *training)
+{
+    int code = open_outputs(training);
+    if (!code)
+        code = create_accelerator(training);
+    if (!code)
+        code = train_open_data(training);
+    if (!code)
+        code = create_model(training);
+    if (!code)
+        code = train_create_optimizer(training);
+    if (code)
+        return code;
+    training->updates = count_updates(training);
+    code = train_create_scheduler(training);
+    if (!code)
+        code = axle_prepare(training->accelerator, training->model, training->optimizer,
+                            training->loader, training->scheduler);
+    if (!code && !training->settings->quiet)
+        fprintf(stderr, "%s\n", axle_accelerator_plan(training->accelerator));
+    return code;
+}
+
+static void tear_down(training *training)
+{
+    loss_log_discard(&training->log);
+    axle_scheduler_release(training->scheduler);
+    axle_optimizer_release(training->optimizer);
+    axle_model_release(training->model);
+    axle_loader_release(training->eval_loader);
+    axle_loader_release(training->loader);
+    axle_dataset_release(training->eval_set);
+    axle_dataset_release(training->train_set);
+    axle_accelerator_release(training->accelerator);
+}
+
+/* ------------------------------------------------------------------ results */
+
+/* Enough for every f32 and for what people read. */
+enum { REAL_DIGITS = 9 };
+
+/* Path of a file of the output folder, for free(). NULL where memory runs out. */
+static char *output_path(const training *training, const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", training->settings->output, name) >= 0)
+        return path;
+    axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    return NULL;
+}
+
+static int save_model(const training *training)
+{
+    if (!training->settings->output)
+        return AXLE_OK;
+    char *path = output_path(training, "model.safetensors");
+    int code = path ? axle_module_save(axle_model_module(training->model), path) : AXLE_ERR_NOMEM;
+    free(path);
+    return code;
+}
+
+static int save_metrics(const training *training, const json_t *metrics)
+{
+    if (!training->settings->output)
+        return AXLE_OK;
+    char *path = output_path(training, "metrics.json");
+    whole_file file;
+    int code = path ? whole_file_open(&file, path) : AXLE_ERR_NOMEM;
+    if (!code) {
+        json_dumpf(metrics, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
+        fputc('\n', file.stream);
+        code = whole_file_commit(&file);
+    }
+    free(path);
+    return code;
+}
+
+static double number_of(const json_t *metrics, const char *key)
+{
+    return json_number_value(json_object_get(metrics, key));
+}
+
+static void print_metrics(const training *training, const json_t *metrics)
+{
+    if (training->settings->json) {
+        json_dumpf(metrics, stdout, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
+        putchar('\n');
+        return;
+    }
+    printf("%s on %s: %.0f updates in %.1f s, %.0f samples/s, loss %.4f to %.4f",
+           json_string_value(json_object_get(metrics, "model")),
+           json_string_value(json_object_get(metrics, "backend")), number_of(metrics, "updates"),
+           number_of(metrics, "seconds"), number_of(metrics, "samples_per_second"),
+           number_of(metrics, "first_loss"), number_of(metrics, "last_loss"));
+    if (training->result.evaluated)
+        printf("; test loss %.4f, accuracy %.4f", number_of(metrics, "eval_loss"),
+               number_of(metrics, "eval_accuracy"));
+    putchar('\n');
+}
+
+static int report(const training *training)
+{
+    json_t *metrics = train_describe(training);
+    if (!metrics)
+        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    int code = save_metrics(training, metrics);
+    if (!code)
+        print_metrics(training, metrics);
+    json_decref(metrics);
+    return code;
+}
+
+/* ------------------------------------------------------------------ the command */
+
+/* A model that was trained is saved before anything else can go wrong. */
+static int train(training *training)
+{
+    int code = train_loop(training);
+    if (!code)
+        code = loss_log_commit(&training->log);
+    if (!code)
+        code = save_model(training);
+    if (!code)
+        code = train_evaluate(training);
+    return code ? code : report(training);
+}
+
+/* Exit code of a run that ended with `code`, whose error is reported here. */
+static int conclude(const training *training, int code, int started)
+{
+    char prefix[40];
+    int signal = interrupt_signal();
+    if (!code)
+        return EXIT_DONE;
+    if (code == AXLE_ERR_INTERRUPTED && signal) {
+        command_error(&train_command, "interrupted after %lld updates",
+                      (long long)training->result.updates);
+        return EXIT_SIGNAL + signal;
+    }
+    snprintf(prefix, sizeof(prefix), "update %lld", (long long)training->result.updates + 1);
+    int in_loop = started && training->result.updates < training->updates;
+    return command_failed(&train_command, in_loop ? prefix : NULL);
+}
+
+static int run(const void *given, const int *operands, int n)
+{
+    training training = {.settings = given};
+    (void)operands;
+    (void)n;
+    const char *contradiction = train_contradiction(given);
+    if (contradiction) {
+        command_error(&train_command, "%s", contradiction);
+        return EXIT_USAGE;
+    }
+    interrupt_catch();
+    int code = set_up(&training), started = !code;
+    if (!code)
+        code = train(&training);
+    code = conclude(&training, code, started);
+    tear_down(&training);
+    /* Only an empty folder goes. */
+    if (code && training.created_output)
+        rmdir(training.settings->output);
+    return code;
+}
+
+const command train_command = {
+    .name = "train",
+    .summary = "train a model",
+    .about = "Train a classifier of pictures, then evaluate it on the test set.",
+    .options = train_options,
+    .defaults = &train_defaults,
+    .settings_size = sizeof(train_defaults),
+    .run = run,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* axle train: its settings, and what the steps of a run share. */
+#ifndef AXLE_CLI_TRAIN_H
+#define AXLE_CLI_TRAIN_H
+
+#include <jansson.h>
+
+#include "axle/axle.h"
+#include "command.h"
+#include "loss_log.h"
+#include "progress.h"
+
+typedef struct train_settings {
+    int task, model, optimizer, schedule,
+        dtype;                            /* positions in the lists of names; model -1: lenet */
+    const char *data, *output, *loss_log; /* NULL: not given */
+    int64_t epochs, batch_size, seed, max_steps, accumulate, hidden, classes, workers;
+    int64_t eval_batch_size, log_every;
+    double lr, warmup_ratio, clip, weight_decay, momentum,
+        dropout; /* weight_decay NAN: not given */
+    int no_eval, json, quiet;
+} train_settings;
+
+extern const train_settings train_defaults;
+extern const cli_option train_options[];
+
+typedef struct train_result {
+    int64_t updates, rows;
+    double seconds; /* spent in the loop */
+    double first_loss, last_loss;
+    double train_loss; /* mean of the last epoch, over rows */
+    double eval_loss, eval_accuracy;
+    int evaluated;
+} train_result;
+
+/* All that a run holds; what was not made is NULL. */
+typedef struct training {
+    const train_settings *settings;
+    axle_accelerator *accelerator;
+    axle_dataset *train_set, *eval_set;
+    axle_loader *loader, *eval_loader;
+    axle_model *model;
+    axle_optimizer *optimizer;
+    axle_scheduler *scheduler;
+    loss_log log;
+    progress progress;
+    int64_t updates; /* to do in all */
+    int created_output;
+    train_result result;
+} training;
+
+/*
+ * The steps of a run, in order. They return AXLE_OK or an error code with Axle's error recorded,
+ * and the loops AXLE_ERR_INTERRUPTED after a signal.
+ */
+int train_open_data(training *training);
+int train_create_optimizer(training *training);
+int train_create_scheduler(training *training);
+int train_loop(training *training);
+int train_evaluate(training *training);
+/* What there is to tell about a finished run. NULL if memory runs out. */
+json_t *train_describe(const training *training);
+
+const char *const *train_optimizers(void);
+const char *const *train_schedules(void);
+/* Whether the settings contradict each other: a message for the user, else NULL. */
+const char *train_contradiction(const train_settings *settings);
+
+const char *train_model_name(const train_settings *settings);
+int train_dtype(const train_settings *settings);
+const char *const *train_dtypes(void);
+
+enum { TRAIN_DEFAULT_OPTIMIZER = 1, TRAIN_DEFAULT_SCHEDULE = 0 };
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The training loop, and evaluation. */
+#define _GNU_SOURCE 1
+#include "clock.h"
+#include "interrupt.h"
+#include "train.h"
+
+/* A mean of losses that are means over rows themselves. */
+typedef struct mean {
+    double sum, only; /* `only` is the value while there is but one, free of rounding */
+    int64_t rows;
+    int batches;
+} mean;
+
+static void mean_add(mean *mean, double value, int64_t rows)
+{
+    mean->sum += value * (double)rows;
+    mean->only = value;
+    mean->rows += rows;
+    mean->batches++;
+}
+
+static double mean_value(const mean *mean)
+{
+    return mean->batches == 1 ? mean->only : mean->sum / (double)mean->rows;
+}
+
+/* ------------------------------------------------------------------ training */
+
+/* One batch: the loop of the library's documentation. *loss is that of the batch, *ends tells
+ * whether it made an update. */
+static int train_batch(training *training, axle_batch *batch, double *loss, int *ends)
+{
+    *ends = 0;
+    int code = axle_optimizer_zero_grad(training->optimizer);
+    if (code)
+        return code;
+    axle_output out = axle_model_forward(training->model, batch);
+    code = axle_backward(training->accelerator, out.loss);
+    if (!code)
+        code = axle_tensor_item(out.loss, loss);
+    *ends = axle_is_update(training->accelerator);
+    if (!code)
+        code = axle_optimizer_step(training->optimizer);
+    if (!code)
+        code = axle_scheduler_step(training->scheduler);
+    return code;
+}
+
+/* After an update. */
+static void note_update(training *training, const mean *window)
+{
+    train_result *result = &training->result;
+    double loss = mean_value(window);
+    if (result->updates++ == 0)
+        result->first_loss = loss;
+    result->last_loss = loss;
+    loss_log_write(&training->log, result->updates, loss);
+    progress_state state = {axle_loader_epoch(training->loader) + 1, result->updates, result->rows,
+                            loss};
+    progress_update(&training->progress, &state);
+}
+
+static int train_epoch(training *training)
+{
+    train_result *result = &training->result;
+    mean epoch = {0.0, 0.0, 0, 0}, window = epoch;
+    axle_batch *batch;
+    while (axle_loader_next(training->loader, &batch)) {
+        double loss;
+        int64_t rows = axle_batch_rows(batch);
+        int ends, code = train_batch(training, batch, &loss, &ends);
+        if (!code) {
+            result->rows += rows;
+            mean_add(&epoch, loss, rows);
+            mean_add(&window, loss, rows);
+        }
+        if (!code && ends) {
+            note_update(training, &window);
+            window = (mean){0.0, 0.0, 0, 0};
+        }
+        if (!code && interrupt_signal())
+            code = AXLE_ERR_INTERRUPTED;
+        if (code || result->updates == training->updates) {
+            axle_loader_break(training->loader);
+            result->train_loss = mean_value(&epoch);
+            return code;
+        }
+    }
+    result->train_loss = mean_value(&epoch);
+    return axle_loader_status(training->loader);
+}
+
+int train_loop(training *training)
+{
+    const train_settings *settings = training->settings;
+    int code = AXLE_OK;
+    axle_module_train(axle_model_module(training->model), 1);
+    progress_begin(&training->progress, settings->quiet, settings->epochs, training->updates,
+                   settings->log_every);
+    double start = clock_seconds();
+    while (!code && training->result.updates < training->updates)
+        code = train_epoch(training);
+    if (!code)
+        code = axle_device_synchronize(axle_accelerator_device(training->accelerator));
+    training->result.seconds = clock_seconds() - start;
+    progress_end(&training->progress);
+    return code;
+}
+
+/* ------------------------------------------------------------------ evaluation */
+
+/* Number of rows whose largest logit is the target's. */
+static int count_correct(axle_tensor *logits, axle_tensor *target, double *correct)
+{
+    axle_tensor *hits = axle_eq(axle_argmax(logits, 1, 0), target);
+    axle_tensor *sum = axle_sum_all(axle_cast(hits, AXLE_DTYPE_F32));
+    return axle_tensor_item(sum, correct);
+}
+
+static int evaluate_batch(training *training, axle_batch *batch, mean *losses, double *correct)
+{
+    double loss, hits;
+    axle_output out = axle_model_forward(training->model, batch);
+    int code = count_correct(out.logits, axle_batch_get(batch, "target"), &hits);
+    if (!code)
+        code = axle_tensor_item(out.loss, &loss);
+    if (code)
+        return code;
+    mean_add(losses, loss, axle_batch_rows(batch));
+    *correct += hits;
+    return interrupt_signal() ? AXLE_ERR_INTERRUPTED : AXLE_OK;
+}
+
+static int evaluate_all(training *training)
+{
+    mean losses = {0.0, 0.0, 0, 0};
+    double correct = 0.0;
+    axle_batch *batch;
+    while (axle_loader_next(training->eval_loader, &batch)) {
+        int code = evaluate_batch(training, batch, &losses, &correct);
+        if (code) {
+            axle_loader_break(training->eval_loader);
+            return code;
+        }
+    }
+    int code = axle_loader_status(training->eval_loader);
+    if (code)
+        return code;
+    training->result.eval_loss = mean_value(&losses);
+    training->result.eval_accuracy = correct / (double)losses.rows;
+    training->result.evaluated = 1;
+    return AXLE_OK;
+}
+
+int train_evaluate(training *training)
+{
+    axle_module *module = axle_model_module(training->model);
+    if (!training->eval_loader)
+        return AXLE_OK;
+    int code = axle_prepare(training->accelerator, training->eval_loader);
+    if (code)
+        return code;
+    axle_module_train(module, 0);
+    axle_no_grad_push();
+    code = evaluate_all(training);
+    axle_no_grad_pop();
+    axle_module_train(module, 1);
+    return code;
+}

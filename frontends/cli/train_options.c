@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of axle train. */
+#include <math.h>
+
+#include "axle/models.h"
+#include "train.h"
+
+static const char *const *tasks(void)
+{
+    static const char *const names[] = {"image", NULL};
+    return names;
+}
+
+const char *const *train_dtypes(void)
+{
+    static const char *const names[] = {"f32", "f64", NULL};
+    return names;
+}
+
+const char *train_model_name(const train_settings *settings)
+{
+    return settings->model < 0 ? "lenet" : axle_image_model_names()[settings->model];
+}
+
+int train_dtype(const train_settings *settings)
+{
+    return axle_dtype_from_name(train_dtypes()[settings->dtype]);
+}
+
+const train_settings train_defaults = {
+    .model = -1,
+    .optimizer = TRAIN_DEFAULT_OPTIMIZER,
+    .schedule = TRAIN_DEFAULT_SCHEDULE,
+    .epochs = 1,
+    .batch_size = 64,
+    .accumulate = 1,
+    .hidden = 32,
+    .classes = 10,
+    .workers = 1,
+    .eval_batch_size = 250,
+    .log_every = 100,
+    .lr = 1e-3,
+    .weight_decay = NAN,
+};
+
+enum { MOST = 1 << 30, MOST_WORKERS = 64, MOST_CLASSES = 256 };
+
+#define TRAIN_OPTION(label, type, field, ...)                                                      \
+    CLI_OPTION(label, type, train_settings, field, __VA_ARGS__)
+
+const cli_option train_options[] = {
+    TRAIN_OPTION("task", CHOICE, task, .value = "TASK", .help = "what to learn", .names = tasks),
+    TRAIN_OPTION("model", CHOICE, model, .value = "MODEL", .help = "network", .unset = "lenet",
+                 .names = axle_image_model_names),
+    TRAIN_OPTION("data", FOLDER, data, .value = "DIR", .unset = "synthetic pictures",
+                 .help = "folder of IDX files (MNIST's format, plain or .gz)"),
+    TRAIN_OPTION("epochs", INTEGER, epochs, .value = "N", .low = 1, .high = MOST,
+                 .help = "passes over the data"),
+    TRAIN_OPTION("batch-size", INTEGER, batch_size, .value = "N", .low = 1, .high = MOST,
+                 .help = "samples a batch"),
+    TRAIN_OPTION("lr", REAL, lr, .value = "X", .help = "learning rate"),
+    TRAIN_OPTION("optimizer", CHOICE, optimizer, .value = "NAME", .help = "update rule",
+                 .names = train_optimizers),
+    TRAIN_OPTION("momentum", REAL, momentum, .value = "X", .high = 1,
+                 .help = "momentum of sgd and rmsprop"),
+    TRAIN_OPTION("weight-decay", REAL, weight_decay, .value = "X", .unset = "the optimizer's",
+                 .help = "weight decay"),
+    TRAIN_OPTION("schedule", CHOICE, schedule, .value = "NAME", .help = "learning rate over time",
+                 .names = train_schedules),
+    TRAIN_OPTION("warmup-ratio", REAL, warmup_ratio, .value = "R", .high = 1,
+                 .help = "share of the updates in which the learning rate rises"),
+    TRAIN_OPTION("accumulate", INTEGER, accumulate, .value = "N", .low = 1, .high = MOST,
+                 .help = "batches an update"),
+    TRAIN_OPTION("clip", REAL, clip, .value = "X", .unset = "off",
+                 .help = "clip gradients to this 2-norm"),
+    TRAIN_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
+                 .help = "dropout before the last layer of lenet and mlp"),
+    TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,
+                 .help = "width of mlp's hidden layer"),
+    TRAIN_OPTION("classes", INTEGER, classes, .value = "N", .low = 2, .high = MOST_CLASSES,
+                 .help = "number of classes"),
+    TRAIN_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .help = "element type",
+                 .names = train_dtypes),
+    TRAIN_OPTION("seed", INTEGER, seed, .value = "N", .help = "seed of all random numbers"),
+    TRAIN_OPTION("max-steps", INTEGER, max_steps, .value = "N", .high = MOST, .unset = "off",
+                 .help = "stop after this many updates"),
+    TRAIN_OPTION("workers", INTEGER, workers, .value = "N", .high = MOST_WORKERS,
+                 .help = "threads that prepare batches; 0: the one that trains"),
+    TRAIN_OPTION("eval-batch-size", INTEGER, eval_batch_size, .value = "N", .low = 1, .high = MOST,
+                 .help = "samples a batch in evaluation"),
+    TRAIN_OPTION("no-eval", FLAG, no_eval, .help = "do not evaluate on the test set"),
+    TRAIN_OPTION("output", FOLDER, output, .value = "DIR",
+                 .help = "write model.safetensors and metrics.json there"),
+    TRAIN_OPTION("loss-log", FILE, loss_log, .value = "FILE",
+                 .help = "write the loss of every update there"),
+    TRAIN_OPTION("log-every", INTEGER, log_every, .value = "N", .low = 1, .high = MOST,
+                 .help = "updates between two lines of progress, where there is no terminal"),
+    TRAIN_OPTION("json", FLAG, json, .help = "end with one line that is a JSON object"),
+    TRAIN_OPTION("quiet", FLAG, quiet, .help = "show no progress"),
+    CLI_OPTION_END,
+};
