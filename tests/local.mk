@@ -61,8 +61,20 @@ unit_tests = \
 	%D%/unit/device/plugin \
 	%D%/unit/device/registry \
 	%D%/unit/device/selection \
+	%D%/unit/device/survey \
 	%D%/unit/device/transfer \
+	%D%/unit/autograd/engine \
 	%D%/unit/autograd/gradients \
+	%D%/unit/nn/allocation \
+	%D%/unit/nn/attention \
+	%D%/unit/nn/init \
+	%D%/unit/nn/layers \
+	%D%/unit/nn/model \
+	%D%/unit/nn/module \
+	%D%/unit/nn/move \
+	%D%/unit/nn/rnn \
+	%D%/unit/nn/state \
+	%D%/unit/optim/optimizer \
 	%D%/unit/data/dataset \
 	%D%/unit/data/idx \
 	%D%/unit/data/jsonl \
@@ -70,13 +82,16 @@ unit_tests = \
 	%D%/unit/data/npy \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
-	%D%/unit/io/safetensors
+	%D%/unit/io/safetensors \
+	%D%/unit/train/accelerator
 
 unit_headers = \
 	%D%/unit/data/sets.h \
 	%D%/unit/device/board.h \
 	%D%/unit/device/plugins.h \
 	%D%/unit/files.h \
+	%D%/unit/nn/golden_layer.h \
+	%D%/unit/nn/nn.h \
 	%D%/unit/unit.h
 
 LDADD = core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
@@ -94,9 +109,44 @@ test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_buil
 black_box_ldadd = libaxle-models.la libaxle.la
 black_box_ldflags = $(AM_LDFLAGS) -no-install
 
+# Layers are compared with golden vectors.
+golden_sources = %D%/support/golden.c %D%/support/golden.h
+%C%_unit_nn_attention_SOURCES = %D%/unit/nn/attention.c $(golden_sources)
+%C%_unit_nn_init_SOURCES = %D%/unit/nn/init.c $(golden_sources)
+%C%_unit_nn_rnn_SOURCES = %D%/unit/nn/rnn.c $(golden_sources)
+
+# So are operators, optimizers and schedules, on each backend; the scripts choose it.
+check_PROGRAMS += %D%/conformance/golden_ops %D%/conformance/golden_optim
+%C%_conformance_golden_ops_SOURCES = \
+	%D%/conformance/golden_calls.c \
+	%D%/conformance/golden_calls.h \
+	%D%/conformance/golden_ops.c \
+	%D%/support/tap.h \
+	$(golden_sources)
+%C%_conformance_golden_ops_LDADD = libaxle.la $(JANSSON_LIBS) -lm
+%C%_conformance_golden_ops_LDFLAGS = $(black_box_ldflags)
+%C%_conformance_golden_optim_SOURCES = \
+	%D%/conformance/golden_optim.c \
+	%D%/support/tap.h \
+	$(golden_sources)
+%C%_conformance_golden_optim_LDADD = libaxle.la $(JANSSON_LIBS) -lm
+%C%_conformance_golden_optim_LDFLAGS = $(black_box_ldflags)
+%D%/conformance/%.o %D%/support/%.o: AM_CPPFLAGS += -I$(top_srcdir)/%D%
+%D%/conformance/%.o %D%/support/%.o: AM_CFLAGS += $(JANSSON_CFLAGS)
+
+conformance_tests = \
+	%D%/conformance/golden_onednn.sh \
+	%D%/conformance/golden_reference.sh
+TESTS += $(conformance_tests)
+
+# Models stand on the library.
+model_tests = %D%/unit/models/image
+%C%_unit_models_image_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_models_image_LDFLAGS = $(black_box_ldflags)
+
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests)
-TESTS += $(unit_tests)
+check_PROGRAMS += $(unit_tests) $(model_tests)
+TESTS += $(unit_tests) $(model_tests)
 else
 TESTS += %D%/build/no_cmocka.sh
 endif
@@ -144,6 +194,12 @@ golden_data = \
 	%D%/golden/transformer.json \
 	%D%/golden/unary.json
 
+# The program, as a user starts it.
+cli_tests = \
+	%D%/cli/valgrind.sh
+
+TESTS += $(cli_tests)
+
 # The installation, and what the compiler and the linker are told.
 build_tests = \
 	%D%/build/boundary.sh \
@@ -164,6 +220,7 @@ TESTS += $(build_tests) %D%/build/load_local
 
 EXTRA_DIST += \
 	$(build_tests) \
+	$(cli_tests) \
 	%D%/build/lint.sh \
 	%D%/build/no_cmocka.sh \
 	%D%/lsan.supp \
