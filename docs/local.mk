@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-EXTRA_DIST += %D%/style.md
+EXTRA_DIST += \
+	%D%/design.md \
+	%D%/style.md

@@ -183,11 +183,14 @@ static int take_batch(axle_loader *loader, axle_batch **out)
 
 /* ---- turns of the loop */
 
+/* Draws of a loop are numbered from here, far from those outside of it (of initial values, say). */
+static const uint64_t first_draw_of_batch = UINT64_C(1) << 32;
+
 /* The loop's own draws begin anew with each batch; those outside of it go on where they were. */
 static void enter_random(axle_loader *loader)
 {
     axle_random_state state = axle_random_get();
-    state.draw = 0;
+    state.draw = first_draw_of_batch;
     state.row = axle__shard_rows(&loader->shard, loader->position).first;
     axle_random_set(state);
 }

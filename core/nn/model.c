@@ -78,11 +78,30 @@ axle_output axle_model_forward(axle_model *model, axle_batch *batch)
 
 /* ------------------------------------------------------------------ classifiers */
 
+/* Ends the walk at the first parameter; element types are positive numbers. */
+static int note_dtype(const char *path, axle_tensor *tensor, void *user)
+{
+    (void)path;
+    *(int *)user = axle_tensor_dtype(tensor);
+    return 1;
+}
+
+/* Data sets hold f32; a module in another type gets its input in that type. */
+static axle_tensor *input_for(axle_module *module, axle_tensor *input)
+{
+    int dtype = 0;
+    axle_module_each_parameter(module, note_dtype, &dtype);
+    if (!input || dtype == 0 || !axle_dtype_is_float(axle_tensor_dtype(input)))
+        return input;
+    return axle_cast(input, dtype);
+}
+
 static axle_output classify(axle_module *module, axle_batch *batch, void *user)
 {
     axle_output output = {NULL, NULL};
     (void)user;
-    axle_tensor *logits = axle_module_forward(module, axle_batch_get(batch, "input"));
+    axle_tensor *input = input_for(module, axle_batch_get(batch, "input"));
+    axle_tensor *logits = axle_module_forward(module, input);
     if (logits && axle_batch_has(batch, "target")) {
         output.loss = axle_cross_entropy(logits, axle_batch_get(batch, "target"), NULL);
         if (!output.loss)

@@ -18,7 +18,7 @@ AXLE_BEGIN_DECLS
 typedef struct axle_random_state {
     uint64_t seed;
     uint64_t update; /**< optimizer updates so far */
-    uint64_t draw;   /**< draws since the batch began */
+    uint64_t draw;   /**< number of the next draw; batches begin at 2^32 */
     int64_t row;     /**< global index of the batch's first row */
 } axle_random_state;
 
