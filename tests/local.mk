@@ -83,7 +83,8 @@ unit_tests = \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
 	%D%/unit/io/safetensors \
-	%D%/unit/train/accelerator
+	%D%/unit/train/accelerator \
+	%D%/unit/models/image
 
 unit_headers = \
 	%D%/unit/data/sets.h \
@@ -94,7 +95,7 @@ unit_headers = \
 	%D%/unit/nn/nn.h \
 	%D%/unit/unit.h
 
-LDADD = core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
+LDADD = $(support_ldadd) core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
 %D%/unit/%.o: AM_CPPFLAGS += -I$(top_srcdir)/core -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
 %D%/unit/%.o: AM_CFLAGS += $(CMOCKA_CFLAGS)
 
@@ -105,38 +106,45 @@ check_LTLIBRARIES += %D%/unit/device/broken.la %D%/unit/device/newer.la
 # -rpath makes libtool build a shared object although it is not installed.
 test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_builddir)/%D%
 
+# What programs of either kind share: golden vectors and the table of operator cases.
+check_LTLIBRARIES += %D%/support/libsupport.la
+%C%_support_libsupport_la_SOURCES = \
+	%D%/support/golden.c \
+	%D%/support/golden.h \
+	%D%/support/op_cases.c \
+	%D%/support/op_cases.h \
+	%D%/support/tap.h
+%C%_support_libsupport_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
+%C%_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+support_ldadd = %D%/support/libsupport.la $(JANSSON_LIBS) -lm
+
 # Without -no-install libtool would put a script in each program's place.
-black_box_ldadd = libaxle-models.la libaxle.la
+black_box_ldadd = $(support_ldadd) libaxle-models.la libaxle.la
 black_box_ldflags = $(AM_LDFLAGS) -no-install
 
-# Layers are compared with golden vectors.
-golden_sources = %D%/support/golden.c %D%/support/golden.h
-%C%_unit_nn_attention_SOURCES = %D%/unit/nn/attention.c $(golden_sources)
-%C%_unit_nn_init_SOURCES = %D%/unit/nn/init.c $(golden_sources)
-%C%_unit_nn_rnn_SOURCES = %D%/unit/nn/rnn.c $(golden_sources)
-
-# So are operators, optimizers and schedules, on each backend; the scripts choose it.
-check_PROGRAMS += %D%/conformance/golden_ops %D%/conformance/golden_optim
+# Operators, optimizers and schedules on each backend, against PyTorch's results and against the
+# reference backend. The scripts choose the backend.
+conformance_programs = %D%/conformance/golden_ops %D%/conformance/golden_optim
 %C%_conformance_golden_ops_SOURCES = \
 	%D%/conformance/golden_calls.c \
 	%D%/conformance/golden_calls.h \
-	%D%/conformance/golden_ops.c \
-	%D%/support/tap.h \
-	$(golden_sources)
-%C%_conformance_golden_ops_LDADD = libaxle.la $(JANSSON_LIBS) -lm
+	%D%/conformance/golden_ops.c
+%C%_conformance_golden_ops_LDADD = $(black_box_ldadd)
 %C%_conformance_golden_ops_LDFLAGS = $(black_box_ldflags)
-%C%_conformance_golden_optim_SOURCES = \
-	%D%/conformance/golden_optim.c \
-	%D%/support/tap.h \
-	$(golden_sources)
-%C%_conformance_golden_optim_LDADD = libaxle.la $(JANSSON_LIBS) -lm
+%C%_conformance_golden_optim_LDADD = $(black_box_ldadd)
 %C%_conformance_golden_optim_LDFLAGS = $(black_box_ldflags)
-%D%/conformance/%.o %D%/support/%.o: AM_CPPFLAGS += -I$(top_srcdir)/%D%
-%D%/conformance/%.o %D%/support/%.o: AM_CFLAGS += $(JANSSON_CFLAGS)
+%C%_conformance_agreement_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_conformance_agreement_LDFLAGS = $(black_box_ldflags)
+%D%/conformance/%.o: AM_CPPFLAGS += -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
+%D%/conformance/%.o: AM_CFLAGS += $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
+check_PROGRAMS += $(conformance_programs)
 
 conformance_tests = \
-	%D%/conformance/golden_onednn.sh \
-	%D%/conformance/golden_reference.sh
+	%D%/conformance/agreement_onednn.sh \
+	%D%/conformance/golden_ops_onednn.sh \
+	%D%/conformance/golden_ops_reference.sh \
+	%D%/conformance/golden_optim_onednn.sh \
+	%D%/conformance/golden_optim_reference.sh
 TESTS += $(conformance_tests)
 
 # Models stand on the library.
@@ -145,7 +153,7 @@ model_tests = %D%/unit/models/image
 %C%_unit_models_image_LDFLAGS = $(black_box_ldflags)
 
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests) $(model_tests)
+check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement
 TESTS += $(unit_tests) $(model_tests)
 else
 TESTS += %D%/build/no_cmocka.sh
@@ -228,6 +236,7 @@ EXTRA_DIST += \
 	%D%/tap.sh \
 	%D%/tsan.supp \
 	$(conformance_tests) \
+	%D%/conformance/on_backend.sh \
 	$(golden_data) \
 	$(unit_headers)
 
