@@ -117,11 +117,20 @@ static dnn_plan *plan_second(dnn_conv_spec spec)
     return NULL;
 }
 
+/* oneDNN recognises a layout by all of its strides, even those along dims of one element. */
+static dnn_layout activation_layout(const axle_view *view)
+{
+    dnn_layout layout = program_layout(view);
+    for (uint32_t k = 0; k < view->rank; k++)
+        layout.stride[k] = view->stride[k];
+    return layout;
+}
+
 static dnn_plan *plan_conv(const builder *b, uint32_t dtype)
 {
     dnn_conv_spec spec = {.kind = b->shape.kind,
-                          .src = program_layout(&b->wanted[DNN_SRC]),
-                          .dst = program_layout(&b->wanted[DNN_DST])};
+                          .src = activation_layout(&b->wanted[DNN_SRC]),
+                          .dst = activation_layout(&b->wanted[DNN_DST])};
     axle_view weights = conv_weights_view(&b->shape, view_of(b, DNN_WEIGHTS));
     weights.dtype = dtype;
     spec.weights = program_layout(&weights);

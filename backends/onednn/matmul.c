@@ -43,11 +43,12 @@ static int is_empty(const matmul_shape *shape)
     return count == 0;
 }
 
-/* Alpha is undone for what y holds, so its reciprocal has to be a number. */
+/* Alpha is undone for what y holds, so its reciprocal has to be a number. What is not taken here
+ * the direct products take. */
 static int is_supported(const axle_op_desc *desc)
 {
     const axle_matmul_attrs *attrs = desc->attrs;
-    if (!is_float(desc->out[0]) || !activation_is_known(attrs->activation) || attrs->alpha == 0.0 ||
+    if (!is_float(desc->out[0]) || !activation_is_known(attrs->activation) ||
         !isfinite(1.0f / (float)attrs->alpha))
         return 0;
     matmul_shape shape;

@@ -13,40 +13,30 @@
 #include <stdlib.h>
 
 /* Up to so many products of two elements. No operand of such a product has more elements. */
-enum { DIRECT_TERMS = 2048, BLOCK = 64 };
+enum { DIRECT_TERMS = 1024, BLOCK = 64 };
 
-typedef float (*load_fn)(const void *data, int64_t index);
-typedef void (*store_fn)(void *data, int64_t index, float value);
+/* Dense elements of an element type to and from ones `stride` apart. */
+typedef void (*load_fn)(const void *data, int64_t first, int64_t stride, float *to, int64_t n);
+typedef void (*store_fn)(const float *from, void *data, int64_t first, int64_t stride, int64_t n);
 
-static float load_f32(const void *data, int64_t index)
-{
-    return ((const float *)data)[index];
-}
+#define ELEMENT(name, type, read, write)                                                           \
+    static void load_##name(const void *data, int64_t first, int64_t stride, float *to, int64_t n) \
+    {                                                                                              \
+        const type *from = (const type *)data + first;                                             \
+        for (int64_t k = 0; k < n; k++)                                                            \
+            to[k] = read(from[k * stride]);                                                        \
+    }                                                                                              \
+    static void store_##name(const float *from, void *data, int64_t first, int64_t stride,         \
+                             int64_t n)                                                            \
+    {                                                                                              \
+        type *to = (type *)data + first;                                                           \
+        for (int64_t k = 0; k < n; k++)                                                            \
+            to[k * stride] = write(from[k]);                                                       \
+    }
 
-static float load_f16(const void *data, int64_t index)
-{
-    return f16_to_f32(((const uint16_t *)data)[index]);
-}
-
-static float load_bf16(const void *data, int64_t index)
-{
-    return bf16_to_f32(((const uint16_t *)data)[index]);
-}
-
-static void store_f32(void *data, int64_t index, float value)
-{
-    ((float *)data)[index] = value;
-}
-
-static void store_f16(void *data, int64_t index, float value)
-{
-    ((uint16_t *)data)[index] = f32_to_f16(value);
-}
-
-static void store_bf16(void *data, int64_t index, float value)
-{
-    ((uint16_t *)data)[index] = f32_to_bf16(value);
-}
+ELEMENT(f32, float, (float), (float))
+ELEMENT(f16, uint16_t, f16_to_f32, f32_to_f16)
+ELEMENT(bf16, uint16_t, bf16_to_f32, f32_to_bf16)
 
 typedef struct element {
     load_fn load;
@@ -70,35 +60,9 @@ typedef struct direct_op {
     matmul_shape shape;
     element type;
     float alpha;
-    activation_fn activation;
+    activation_fn activation; /* NULL: none */
     int accumulate;
 } direct_op;
-
-/* acc (columns) += a (k) . b (k, columns), b stored by rows. */
-static void add_rows(float *acc, int64_t columns, int64_t k, const float *a, int64_t a_stride,
-                     const float *b, int64_t b_row)
-{
-    for (int64_t p = 0; p < k; p++) {
-        const float factor = a[p * a_stride];
-        const float *row = b + p * b_row;
-#pragma omp simd
-        for (int64_t j = 0; j < columns; j++)
-            acc[j] += factor * row[j];
-    }
-}
-
-/* The same for any layout and element type. */
-static void add_terms(const direct_op *op, float *acc, int64_t columns, const void *a,
-                      const void *b, int64_t a_first, int64_t b_first)
-{
-    const matmul_operand *ao = &op->shape.operand[MATMUL_A], *bo = &op->shape.operand[MATMUL_B];
-    const load_fn load = op->type.load;
-    for (int64_t p = 0; p < op->shape.k; p++) {
-        const float factor = load(a, a_first + p * ao->column);
-        for (int64_t j = 0; j < columns; j++)
-            acc[j] += factor * load(b, b_first + p * bo->row + j * bo->column);
-    }
-}
 
 /* Where the current matrices of a run begin. */
 typedef struct matrices {
@@ -106,36 +70,74 @@ typedef struct matrices {
     unsigned char *y;
 } matrices;
 
-static void finish(const direct_op *op, const float *acc, int64_t columns, const matrices *at,
-                   int64_t i, int64_t first)
+/* acc (columns) = a (k) . b (k, columns), b stored by rows. */
+static void multiply(float *acc, int64_t columns, int64_t k, const float *a, const float *b,
+                     int64_t b_row)
+{
+    for (int64_t j = 0; j < columns; j++)
+        acc[j] = 0.0f;
+    for (int64_t p = 0; p < k; p++) {
+        const float factor = a[p];
+        const float *row = b + p * b_row;
+#pragma omp simd
+        for (int64_t j = 0; j < columns; j++)
+            acc[j] += factor * row[j];
+    }
+}
+
+/* Columns [first, first + columns) of row i of y, from their sums. */
+static void finish(const direct_op *op, float *acc, int64_t columns, const matrices *at, int64_t i,
+                   int64_t first)
 {
     const matmul_operand *bias = &op->shape.operand[MATMUL_BIAS], *y = &op->shape.operand[MATMUL_Y];
-    for (int64_t j = 0; j < columns; j++) {
-        float value = op->alpha * acc[j];
-        if (bias->dtype)
-            value += op->type.load(at->in[MATMUL_BIAS], i * bias->row + (first + j) * bias->column);
-        const int64_t place = i * y->row + (first + j) * y->column;
-        if (op->accumulate)
-            value += op->type.load(at->y, place);
-        op->type.store(at->y, place, op->activation(value));
+    const int64_t place = i * y->row + first * y->column;
+    float addend[BLOCK];
+    for (int64_t j = 0; j < columns; j++)
+        acc[j] *= op->alpha;
+    if (bias->dtype) {
+        op->type.load(at->in[MATMUL_BIAS], i * bias->row + first * bias->column, bias->column,
+                      addend, columns);
+        for (int64_t j = 0; j < columns; j++)
+            acc[j] += addend[j];
     }
+    if (op->accumulate) {
+        op->type.load(at->y, place, y->column, addend, columns);
+        for (int64_t j = 0; j < columns; j++)
+            acc[j] += addend[j];
+    }
+    for (int64_t j = 0; j < columns && op->activation; j++)
+        acc[j] = op->activation(acc[j]);
+    op->type.store(acc, at->y, place, y->column, columns);
+}
+
+/* b is used where it lies if it can be, else it is packed; `room` is where. */
+static const float *pack(const direct_op *op, const void *b, float *room, int64_t *row)
+{
+    const matmul_shape *s = &op->shape;
+    const matmul_operand *o = &s->operand[MATMUL_B];
+    if (o->dtype == AXLE_DTYPE_F32 && (o->column == 1 || s->n == 1)) {
+        *row = o->row;
+        return b;
+    }
+    for (int64_t p = 0; p < s->k; p++)
+        op->type.load(b, p * o->row, o->column, room + p * s->n, s->n);
+    *row = s->n;
+    return room;
 }
 
 static void run_matrix(const direct_op *op, const matrices *at)
 {
     const matmul_shape *s = &op->shape;
-    const matmul_operand *a = &s->operand[MATMUL_A], *b = &s->operand[MATMUL_B];
-    const int by_rows = a->dtype == AXLE_DTYPE_F32 && (b->column == 1 || s->n == 1);
+    const matmul_operand *a = &s->operand[MATMUL_A];
+    float b_room[DIRECT_TERMS], a_room[DIRECT_TERMS], acc[BLOCK];
+    int64_t b_row = 0;
+    const float *b = s->k > 0 ? pack(op, at->in[MATMUL_B], b_room, &b_row) : NULL;
     for (int64_t i = 0; i < s->m; i++) {
+        if (s->k > 0)
+            op->type.load(at->in[MATMUL_A], i * a->row, a->column, a_room, s->k);
         for (int64_t first = 0; first < s->n; first += BLOCK) {
             const int64_t columns = s->n - first < BLOCK ? s->n - first : BLOCK;
-            float acc[BLOCK] = {0};
-            if (by_rows && s->k > 0)
-                add_rows(acc, columns, s->k, (const float *)at->in[MATMUL_A] + i * a->row,
-                         a->column, (const float *)at->in[MATMUL_B] + first, b->row);
-            else
-                add_terms(op, acc, columns, at->in[MATMUL_A], at->in[MATMUL_B], i * a->row,
-                          first * b->column);
+            multiply(acc, columns, s->k, a_room, b ? b + first : NULL, b_row);
             finish(op, acc, columns, at, i, first);
         }
     }
@@ -171,6 +173,16 @@ static axle_status run(axle_be_op *base, const axle_op_args *args, axle_error *e
     return AXLE_OK;
 }
 
+/* A factor of 0, as in BLAS, means that there is no product; one whose reciprocal overflows is as
+ * good as 0. */
+static void read_shape(matmul_shape *shape, const axle_op_desc *desc)
+{
+    const axle_matmul_attrs *attrs = desc->attrs;
+    matmul_shape_read(shape, desc);
+    if (!isfinite(1.0f / (float)attrs->alpha))
+        shape->k = 0;
+}
+
 static double terms(const matmul_shape *shape)
 {
     double count = (double)shape->m * (double)shape->n * (double)shape->k;
@@ -185,8 +197,8 @@ static axle_status query(const axle_op_desc *desc, axle_op_info *info)
     if (!is_float(desc->out[0]->dtype) || !activation_is_known(attrs->activation))
         return AXLE_OK;
     matmul_shape shape;
-    matmul_shape_read(&shape, desc);
-    if (terms(&shape) > DIRECT_TERMS && isfinite(1.0f / (float)attrs->alpha))
+    read_shape(&shape, desc);
+    if (terms(&shape) > DIRECT_TERMS)
         return AXLE_OK;
     info->support = AXLE_SUPPORT_YES;
     snprintf(info->impl, sizeof(info->impl), "openmp:matmul_direct");
@@ -200,12 +212,13 @@ static axle_status prepare(axle_be_device *device, const axle_op_desc *desc, axl
     direct_op *op = malloc(sizeof(*op));
     if (!op)
         return cpu_fail(error, AXLE_ERR_NOMEM, "onednn: no memory for a prepared product");
-    *op = (direct_op){.base = {.kernel = &cpu_matmul_direct, .device = device},
-                      .type = elements[desc->out[0]->dtype],
-                      .alpha = (float)attrs->alpha,
-                      .activation = activation_function(attrs->activation),
-                      .accumulate = attrs->accumulate != 0};
-    matmul_shape_read(&op->shape, desc);
+    *op =
+        (direct_op){.base = {.kernel = &cpu_matmul_direct, .device = device},
+                    .type = elements[desc->out[0]->dtype],
+                    .alpha = (float)attrs->alpha,
+                    .activation = attrs->activation ? activation_function(attrs->activation) : NULL,
+                    .accumulate = attrs->accumulate != 0};
+    read_shape(&op->shape, desc);
     *out = &op->base;
     return AXLE_OK;
 }
