@@ -202,8 +202,9 @@ golden_data = \
 	%D%/golden/transformer.json \
 	%D%/golden/unary.json
 
-# The program, as a user starts it.
+# The programs, as a user starts them.
 cli_tests = \
+	%D%/examples/run.sh \
 	%D%/cli/valgrind.sh
 
 TESTS += $(cli_tests)
