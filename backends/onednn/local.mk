@@ -19,6 +19,7 @@ backend_LTLIBRARIES += %D%/onednn.la
 	%D%/error.c \
 	%D%/matmul.c \
 	%D%/matmul_direct.c \
+	%D%/matmul_dots.c \
 	%D%/matmul_shape.c \
 	%D%/matmul_shape.h \
 	%D%/memory.c \
@@ -31,7 +32,7 @@ backend_LTLIBRARIES += %D%/onednn.la
 	%D%/program.h \
 	%D%/slots.h
 %C%_onednn_la_CPPFLAGS = $(AM_CPPFLAGS) $(ONEDNN_CPPFLAGS)
-%C%_onednn_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+%C%_onednn_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast
 %C%_onednn_la_LDFLAGS = $(backend_ldflags)
 %C%_onednn_la_LIBADD = %D%/kernels/libkernels.la $(ONEDNN_LIBS) -lm
 

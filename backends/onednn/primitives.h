@@ -6,6 +6,7 @@
 #include "cpu.h"
 
 extern const cpu_kernel cpu_matmul_direct;
+extern const cpu_kernel cpu_matmul_dots;
 extern const cpu_kernel cpu_matmul;
 extern const cpu_kernel cpu_conv;
 extern const cpu_kernel cpu_conv_backward_data;
