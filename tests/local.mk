@@ -205,9 +205,24 @@ golden_data = \
 # The programs, as a user starts them.
 cli_tests = \
 	%D%/examples/run.sh \
+	%D%/cli/backends.sh \
+	%D%/cli/bad_input.sh \
+	%D%/cli/bench.sh \
+	%D%/cli/demo.sh \
+	%D%/cli/help.sh \
+	%D%/cli/info.sh \
+	%D%/cli/interrupt.sh \
+	%D%/cli/train.sh \
 	%D%/cli/valgrind.sh
 
 TESTS += $(cli_tests)
+EXTRA_DIST += %D%/cli/support.sh
+
+# Reads members of what the programs print as JSON.
+check_PROGRAMS += %D%/cli/json
+%C%_cli_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_cli_json_LDADD = $(JANSSON_LIBS)
+%C%_cli_json_LDFLAGS = $(black_box_ldflags)
 
 # The installation, and what the compiler and the linker are told.
 build_tests = \

@@ -11,7 +11,7 @@
 #include "axle/status.h"
 #include "clock.h"
 
-enum { BAR = 24, COLUMNS = 80, LINE_SIZE = 256 };
+enum { BAR = 14, COLUMNS = 80, LINE_SIZE = 256 };
 
 static const double redraw_interval = 0.1;
 static const char clear_line[] = "\r\033[K";

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The same training on every backend: on Fashion-MNIST where it is installed, else on synthetic
+# pictures.
+. "$top_srcdir/tests/cli/support.sh"
+
+data=/usr/share/datasets/fashion-mnist
+[ -d "$data" ] && set -- --data "$data" || set --
+
+# log_on BACKEND LOG OPTION...: the first updates of LeNet.
+log_on()
+{
+    log_backend=$1
+    log_file=$2
+    shift 2
+    AXLE_BACKEND=$log_backend "$AXLE" train --task image --model lenet --batch-size 64 --lr 1e-3 --seed 1 \
+        --no-eval --json --loss-log "$log_file" "$@" >"$work/out" 2>"$work/err" ||
+        { cat "$work/err"; return 1; }
+}
+
+agrees()
+{
+    agrees_backend=$1
+    shift
+    log_on "$agrees_backend" "$work/other" "$@" && paste -d ' ' "$work/reference" "$work/other" | awk '
+        NF != 4 || $1 != NR || $3 != NR { print; bad = 1 }
+        { d = $2 - $4; d = d < 0 ? -d : d; if (d > 1e-5 * $2) { print; bad = 1 } }
+        END { exit bad || NR != 40 }'
+}
+
+repeats()
+{
+    repeats_backend=$1
+    shift
+    log_on "$repeats_backend" "$work/again" "$@" && cmp "$work/again" "$work/other"
+}
+
+needs_no_fallback()
+{
+    tail -n 1 "$work/out" >"$work/result.json" && [ "$("$json" "$work/result.json" fallbacks)" = 0 ]
+}
+
+learns()
+{
+    awk 'NR == 1 { first = $2 } { last = $2 } END { exit !(last < 0.9 * first) }' "$work/reference"
+}
+
+in_f64()
+{
+    log_on reference "$work/f64" --dtype f64 --max-steps 5 "$@" && paste -d ' ' "$work/reference" "$work/f64" |
+        awk 'NF == 4 { d = $2 - $4; d = d < 0 ? -d : d; if (d > 1e-4 * $2) bad = 1; n++ }
+            END { exit bad || n != 5 }'
+}
+
+check 'LeNet trains on the reference backend' log_on reference "$work/reference" --max-steps 40 "$@"
+check 'its loss falls' learns
+check 'in f64 it has the same losses up to rounding' in_f64 "$@"
+for name in $(backends); do
+    [ "$name" != reference ] || continue
+    check "the losses of $name agree with reference to 1e-5 over 40 updates" agrees "$name" --max-steps 40 "$@"
+    check "$name runs LeNet without fallback" needs_no_fallback
+    check "a second run on $name gives a byte-identical log" repeats "$name" --max-steps 40 "$@"
+done
+has_backend onednn || skip 'onednn trains LeNet' 'it was not built'
+finish

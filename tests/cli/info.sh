@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# axle info, for people and for programs.
+. "$top_srcdir/tests/cli/support.sh"
+
+json_is_complete()
+{
+    "$AXLE" info --json >"$work/info.json" || return 1
+    for key in version build library search_path cores threads backends operators settings; do
+        "$json" "$work/info.json" "$key" >/dev/null || { echo "no $key"; return 1; }
+    done
+}
+
+lists_reference()
+{
+    "$json" "$work/info.json" backends '*' name status | grep -qx 'reference ok' &&
+        "$json" "$work/info.json" backends 0 devices 0 dtypes | grep -q f64
+}
+
+repeats_configure()
+{
+    "$AXLE" info >"$work/info" && grep -q '^  compiler ' "$work/info" &&
+        grep -q '^  oneDNN backend ' "$work/info"
+}
+
+shows_rejected()
+{
+    mkdir -p "$work/plugins"
+    echo 'no plugin' >"$work/plugins/broken.so"
+    AXLE_PLUGIN_PATH=$work/plugins "$AXLE" info >"$work/info" 2>&1 &&
+        grep -q 'broken *rejected: .' "$work/info"
+}
+
+shows_given()
+{
+    AXLE_BACKEND=reference "$AXLE" info --settings >"$work/settings" &&
+        grep -q '^AXLE_BACKEND *reference$' "$work/settings"
+}
+
+# The best of five, in milliseconds; the program itself, not libtool's script around it.
+is_quick()
+{
+    program=$top_builddir/.libs/axle
+    [ -x "$program" ] || program=$AXLE
+    LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    best=100000
+    for _ in 1 2 3 4 5; do
+        start=$(date +%s%N)
+        "$program" info >/dev/null || return 1
+        took=$((($(date +%s%N) - start) / 1000000))
+        [ "$took" -ge "$best" ] || best=$took
+    done
+    echo "it takes $best ms"
+    [ "$best" -lt 50 ]
+}
+
+check 'axle info --json is an object with its members' json_is_complete
+check 'the reference backend works and computes in f64' lists_reference
+check 'axle info repeats how it was configured' repeats_configure
+check 'a file that is no plugin is listed as rejected, with the reason' shows_rejected
+check 'axle info --settings shows what is set' shows_given
+exits 'every setting has a text of help' 0 'Backend to use' "$AXLE" info --settings
+if [ "$sanitizer" != no ]; then
+    skip 'axle info takes less than 50 ms' 'built with a sanitizer'
+elif ! date +%N | grep -q '^[0-9]'; then
+    skip 'axle info takes less than 50 ms' 'date has no nanoseconds'
+else
+    check 'axle info takes less than 50 ms' is_quick
+fi
+finish
