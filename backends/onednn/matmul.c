@@ -141,7 +141,7 @@ static void bring_output(builder *b, uint32_t dtype, int bias_mode, int always)
 
 /* ------------------------------------------------------------------ bias */
 
-static int bias_mode(const builder *b, uint32_t dtype)
+static int bias_mode(const builder *b)
 {
     const matmul_operand *bias = &b->shape.operand[MATMUL_BIAS];
     if (bias->dtype == 0)
@@ -149,20 +149,36 @@ static int bias_mode(const builder *b, uint32_t dtype)
     int one_row = bias->row == 0 && (bias->column == 1 || b->shape.n == 1);
     for (uint32_t k = 0; k < b->shape.n_batch; k++)
         one_row &= bias->batch[k] == 0;
-    return one_row && bias->dtype == dtype && b->attrs->alpha == 1.0 ? BIAS_NATIVE : BIAS_FIRST;
+    return one_row && b->attrs->alpha == 1.0 ? BIAS_NATIVE : BIAS_FIRST;
 }
 
-static void bring_bias(builder *b, int mode)
+/* The bias row in the type of the other operands. */
+static int bring_row(builder *b, uint32_t dtype)
+{
+    matmul_operand *bias = &b->shape.operand[MATMUL_BIAS];
+    const axle_view given = {
+        .dtype = bias->dtype, .rank = 1, .dim = {b->shape.n}, .stride = {bias->column}};
+    const int from = program_input(b->p, bias->index, &given);
+    if (given.dtype == dtype)
+        return from;
+    const axle_view row = {.dtype = dtype, .rank = 1, .dim = {b->shape.n}, .stride = {1}};
+    const int to = program_temporary(b->p, &row);
+    program_move(b->p, from, to);
+    bias->dtype = dtype;
+    return to;
+}
+
+static void bring_bias(builder *b, int mode, uint32_t dtype)
 {
     b->slot[MATMUL_BIAS] = PROGRAM_NONE;
     if (mode == BIAS_NONE)
         return;
-    const axle_view view = operand_view(&b->shape, MATMUL_BIAS);
-    const int bias = program_input(b->p, b->shape.operand[MATMUL_BIAS].index, &view);
     if (mode == BIAS_NATIVE) {
-        b->slot[MATMUL_BIAS] = bias;
+        b->slot[MATMUL_BIAS] = bring_row(b, dtype);
         return;
     }
+    const axle_view view = operand_view(&b->shape, MATMUL_BIAS);
+    const int bias = program_input(b->p, b->shape.operand[MATMUL_BIAS].index, &view);
     const int y = b->slot[MATMUL_Y];
     if (!b->attrs->accumulate) {
         program_call(b->p, AXLE_OP_COPY, NULL, bias, PROGRAM_NONE, y);
@@ -270,11 +286,11 @@ static void store_result(builder *b)
 
 static void build_product(builder *b, uint32_t dtype, int always_copy)
 {
-    const int mode = bias_mode(b, dtype);
+    const int mode = bias_mode(b);
     bring_input(b, MATMUL_A, dtype, always_copy);
     bring_input(b, MATMUL_B, dtype, always_copy);
     bring_output(b, dtype, mode, always_copy);
-    bring_bias(b, mode);
+    bring_bias(b, mode, dtype);
     uint32_t inner = 0;
     dnn_plan *plan = program_failed(b->p) ? NULL : plan_product(b, mode, &inner);
     if (!plan) {

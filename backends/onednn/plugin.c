@@ -92,7 +92,7 @@ static axle_status device_info(uint32_t index, axle_device_info *out, axle_error
         .struct_size = out->struct_size,
         .kind = AXLE_DEVICE_CPU,
         .caps = AXLE_CAP_HOST_VISIBLE | AXLE_CAP_IMPORT_HOST | AXLE_CAP_DETERMINISTIC |
-                AXLE_CAP_OWN_POOL,
+                AXLE_CAP_OWN_POOL | AXLE_CAP_FORK_UNSAFE,
         .mem_total = memory_bytes(_SC_PHYS_PAGES),
         .mem_free = memory_bytes(_SC_AVPHYS_PAGES),
         .base_align = 64,
