@@ -66,13 +66,26 @@ bool axle__dispatch_supported(axle_device *device, const axle__call *call)
     return query(device, &d.desc).support != AXLE_SUPPORT_NO;
 }
 
+bool axle__view_is_row_major(const axle_view *view)
+{
+    int64_t expected = 1;
+    bool good = true;
+    for (int k = (int)view->rank - 1; k >= 0; k--) {
+        if (view->dim[k] == 0)
+            return true;
+        good = good && (view->dim[k] == 1 || view->stride[k] == expected);
+        expected *= view->dim[k];
+    }
+    return good;
+}
+
 static bool all_row_major(const axle_op_desc *desc)
 {
     for (uint32_t k = 0; k < desc->n_in; k++)
-        if (desc->in[k] && !axle__is_row_major(desc->in[k]))
+        if (desc->in[k] && !axle__view_is_row_major(desc->in[k]))
             return false;
     for (uint32_t k = 0; k < desc->n_out; k++)
-        if (desc->out[k] && !axle__is_row_major(desc->out[k]))
+        if (desc->out[k] && !axle__view_is_row_major(desc->out[k]))
             return false;
     return true;
 }

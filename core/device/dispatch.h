@@ -33,4 +33,7 @@ bool axle__dispatch_supported(axle_device *device, const axle__call *call);
 
 const char *axle__op_name(uint32_t op);
 
+/* Whether the elements of a view lie in row-major order without gaps; no elements always do. */
+bool axle__view_is_row_major(const axle_view *view);
+
 #endif

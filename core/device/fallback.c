@@ -162,17 +162,6 @@ typedef struct packed_operand {
     axle__block *block;
 } packed_operand;
 
-bool axle__is_row_major(const axle_view *view)
-{
-    int64_t expected = 1;
-    for (int k = (int)view->rank - 1; k >= 0; k--) {
-        if (view->dim[k] > 1 && view->stride[k] != expected)
-            return false;
-        expected *= view->dim[k];
-    }
-    return true;
-}
-
 static int copy_view(axle_device *device, const axle_view *from, const axle_view *to)
 {
     axle__call call = {.op = AXLE_OP_COPY, .n_in = 1, .n_out = 1, .in = {from}, .out = {to}};
@@ -183,7 +172,7 @@ static int copy_view(axle_device *device, const axle_view *from, const axle_view
 static int pack(axle_device *device, packed_operand *p, const axle_view **operand)
 {
     const axle_view *view = *operand;
-    if (!view || axle__is_row_major(view))
+    if (!view || axle__view_is_row_major(view))
         return AXLE_OK;
     int64_t count = 1;
     p->view = *view;
@@ -191,8 +180,6 @@ static int pack(axle_device *device, packed_operand *p, const axle_view **operan
         p->view.stride[k] = count;
         count *= view->dim[k];
     }
-    if (count == 0)
-        return AXLE_OK;
     p->block = axle__block_alloc(device, (uint64_t)count * axle_dtype_size((int)view->dtype));
     if (!p->block)
         return axle_error_code();

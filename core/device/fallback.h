@@ -13,7 +13,4 @@ int axle__fallback_run(axle_device *device, const axle__call *call);
 /* Run a call with row-major copies of the operands that are not row-major. */
 int axle__contiguous_run(axle_device *device, const axle__call *call);
 
-/* Whether the elements of a view lie in row-major order without gaps. */
-bool axle__is_row_major(const axle_view *view);
-
 #endif

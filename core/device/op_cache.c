@@ -97,6 +97,12 @@ uint64_t axle__op_cache_count(const axle__op_cache *cache)
     return __atomic_load_n(&cache->count, __ATOMIC_RELAXED);
 }
 
+/* Statistics read the count without the lock. */
+static void set_count(axle__op_cache *cache, uint64_t count)
+{
+    __atomic_store_n(&cache->count, count, __ATOMIC_RELAXED);
+}
+
 static axle__op_entry *find_locked(axle__op_cache *cache, uint64_t hash, uint32_t words,
                                    const uint64_t *word)
 {
@@ -148,7 +154,7 @@ static axle__op_entry *sweep_bucket(axle__op_cache *cache)
             *link = entry->next;
             entry->next = dropped;
             dropped = entry;
-            cache->count--;
+            set_count(cache, cache->count - 1);
             continue;
         }
         entry->recent = false;
@@ -178,7 +184,7 @@ axle__op_entry *axle__op_cache_insert(axle__op_cache *cache, axle__op_entry *ent
         entry->next = *bucket;
         entry->recent = true;
         *bucket = entry;
-        __atomic_store_n(&cache->count, cache->count + 1, __ATOMIC_RELAXED);
+        set_count(cache, cache->count + 1);
     }
     pthread_mutex_unlock(&cache->lock);
     release_list(dropped);

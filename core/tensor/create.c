@@ -42,7 +42,7 @@ axle_tensor *axle_scalar(int dtype, double value)
 axle_tensor *axle_arange(int dtype, double start, double end, double step)
 {
     double n = ceil((end - start) / step);
-    if (step == 0 || !isfinite(n)) {
+    if (step == 0 || !(fabs(n) < 0x1p60)) {
         axle_error_set(AXLE_ERR_INVALID, "arange: from %g to %g by steps of %g", start, end, step);
         return NULL;
     }
@@ -100,5 +100,9 @@ axle_tensor *axle_from_data(int dtype, int rank, const int64_t *dims, const void
     if (!y)
         return NULL;
     size_t size = (size_t)y->count * axle_dtype_size(dtype);
+    if (size && !data) {
+        axle_error_set(AXLE_ERR_INVALID, "from_data: %zu bytes wanted, got none", size);
+        return NULL;
+    }
     return axle__checked(axle_tensor_write(y, data, size), y);
 }

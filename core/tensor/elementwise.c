@@ -181,6 +181,12 @@ static int copy_across(axle_tensor *to, const axle_tensor *from)
     return status;
 }
 
+/* Whether writing one tensor might change what another one reads next. */
+static bool may_overlap(const axle_tensor *to, const axle_tensor *from)
+{
+    return to->storage == from->storage && memcmp(&to->view, &from->view, sizeof(to->view)) != 0;
+}
+
 int axle__copy_into(axle_tensor *to, const axle_tensor *from)
 {
     if (to->device != from->device) {
@@ -189,17 +195,28 @@ int axle__copy_into(axle_tensor *to, const axle_tensor *from)
             same = axle__copy("copy", same, (int)axle__dtype(to));
         return same ? copy_across(to, same) : axle_error_code();
     }
+    if (may_overlap(to, from) &&
+        !(from = axle__copy("copy", (axle_tensor *)from, (int)axle__dtype(from))))
+        return axle_error_code();
     axle__call call = {.op = AXLE_OP_COPY};
     axle_tensor *in[] = {(axle_tensor *)from};
     axle__tensor_touch(to);
     return axle__elementwise(&call, to, in, 1, false);
 }
 
+/* The integer towards zero; what int64_t cannot hold becomes its nearest end, NaN 0. */
+static int64_t truncated(double value)
+{
+    if (value != value)
+        return 0;
+    return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
 int axle__fill(axle_tensor *tensor, double value)
 {
     axle_fill_attrs attrs = {sizeof(attrs), 0, value, 0};
     if (!axle_dtype_is_float((int)axle__dtype(tensor)))
-        attrs.integer = axle__dtype(tensor) == AXLE_DTYPE_BOOL ? value != 0 : (int64_t)value;
+        attrs.integer = axle__dtype(tensor) == AXLE_DTYPE_BOOL ? value != 0 : truncated(value);
     axle__call call = AXLE__CALL(AXLE_OP_FILL, attrs);
     axle__tensor_touch(tensor);
     return axle__elementwise(&call, tensor, NULL, 0, false);

@@ -39,7 +39,8 @@ static void append_values(text *t, const axle_tensor *x, const double *values, i
 {
     char number[32];
     if (dim == axle__rank(x)) {
-        snprintf(number, sizeof(number), "%.6g", values[(*position)++]);
+        bool real = axle_dtype_is_float((int)axle__dtype(x));
+        snprintf(number, sizeof(number), real ? "%.6g" : "%.0f", values[(*position)++]);
         append(t, number);
         return;
     }
@@ -78,12 +79,14 @@ int axle_tensor_format(const axle_tensor *tensor, char **out)
 {
     char shape[AXLE__DIMS_TEXT];
     text t = {0};
-    double *values = axle__alloc((size_t)tensor->count, sizeof(*values));
-    if (!values)
+    if (axle__check_tensor("axle_tensor_format", tensor))
         return axle_error_code();
-    axle_scope_push();
-    int status = read_values(tensor, values);
-    axle_scope_pop();
+    double *values = axle__alloc((size_t)tensor->count, sizeof(*values));
+    int status = values ? axle_scope_push() : axle_error_code();
+    if (!status) {
+        status = read_values(tensor, values);
+        axle_scope_pop();
+    }
     if (!status) {
         int64_t position = 0;
         append(&t, axle_dtype_name((int)axle__dtype(tensor)));

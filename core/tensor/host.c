@@ -5,12 +5,16 @@
 #include "tensor/elementwise.h"
 #include "tensor/shape.h"
 
-static int check_size(const char *who, const axle_tensor *tensor, size_t size)
+static int check_exchange(const char *who, const axle_tensor *tensor, const void *data, size_t size)
 {
+    if (axle__check_tensor(who, tensor))
+        return axle_error_code();
     size_t wanted = (size_t)tensor->count * axle_dtype_size((int)axle__dtype(tensor));
     char text[AXLE__DIMS_TEXT];
-    if (size == wanted)
+    if (size == wanted && (data || size == 0))
         return AXLE_OK;
+    if (size == wanted)
+        return axle_error_set(AXLE_ERR_INVALID, "%s: no host memory", who);
     return axle_error_set(AXLE_ERR_SHAPE, "%s: %s %s holds %zu bytes, not %zu", who,
                           axle_dtype_name((int)axle__dtype(tensor)), axle__shape_text(tensor, text),
                           wanted, size);
@@ -24,10 +28,9 @@ static uint64_t block_offset(const axle_tensor *tensor)
 
 int axle_tensor_read(const axle_tensor *tensor, void *data, size_t size)
 {
-    int status = check_size("axle_tensor_read", tensor, size);
-    if (status || size == 0)
+    int status = check_exchange("axle_tensor_read", tensor, data, size);
+    if (status || size == 0 || (status = axle_scope_push()))
         return status;
-    axle_scope_push();
     axle_tensor *rows = axle__row_major("axle_tensor_read", (axle_tensor *)tensor);
     status = rows ? axle__block_read(rows->storage->block, block_offset(rows), data, size)
                   : axle_error_code();
@@ -38,10 +41,12 @@ int axle_tensor_read(const axle_tensor *tensor, void *data, size_t size)
 /* Write through a row-major tensor on the device, for targets that are not row-major. */
 static int write_strided(axle_tensor *tensor, const void *data, size_t size)
 {
-    axle_scope_push();
+    int status = axle_scope_push();
+    if (status)
+        return status;
     axle_tensor *rows = axle__result("axle_tensor_write", tensor->device, (int)axle__dtype(tensor),
                                      axle__rank(tensor), tensor->view.dim);
-    int status = rows ? axle__block_write(rows->storage->block, 0, data, size) : axle_error_code();
+    status = rows ? axle__block_write(rows->storage->block, 0, data, size) : axle_error_code();
     if (!status)
         status = axle__copy_into(tensor, rows);
     axle_scope_pop();
@@ -50,8 +55,8 @@ static int write_strided(axle_tensor *tensor, const void *data, size_t size)
 
 int axle_tensor_write(axle_tensor *tensor, const void *data, size_t size)
 {
-    int status = check_size("axle_tensor_write", tensor, size);
-    if (status || size == 0)
+    int status = check_exchange("axle_tensor_write", tensor, data, size);
+    if (status || size == 0 || (status = axle__check_writable("axle_tensor_write", tensor)))
         return status;
     axle__tensor_touch(tensor);
     if (!tensor->row_major)
@@ -62,12 +67,18 @@ int axle_tensor_write(axle_tensor *tensor, const void *data, size_t size)
 int axle_tensor_assign(axle_tensor *tensor, const axle_tensor *source)
 {
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
+    if (axle__check_tensor("axle_tensor_assign", tensor) ||
+        axle__check_tensor("axle_tensor_assign", source) ||
+        axle__check_writable("axle_tensor_assign", tensor))
+        return axle_error_code();
     if (!axle__dims_equal(axle__rank(tensor), tensor->view.dim, axle__rank(source),
                           source->view.dim))
         return axle_error_set(AXLE_ERR_SHAPE, "axle_tensor_assign: dims differ, %s and %s",
                               axle__shape_text(tensor, ta), axle__shape_text(source, tb));
-    axle_scope_push();
-    int status = axle__copy_into(tensor, source);
+    int status = axle_scope_push();
+    if (status)
+        return status;
+    status = axle__copy_into(tensor, source);
     axle_scope_pop();
     return status;
 }
@@ -104,20 +115,23 @@ static int read_double(const axle_tensor *tensor, double *out)
 int axle_tensor_item(const axle_tensor *tensor, double *out)
 {
     char text[AXLE__DIMS_TEXT];
-    if (!tensor)
-        return axle_error_code() ? axle_error_code()
-                                 : axle_error_set(AXLE_ERR_INVALID, "axle_tensor_item: no tensor");
+    if (axle__check_tensor("axle_tensor_item", tensor))
+        return axle_error_code();
     if (tensor->count != 1)
         return axle_error_set(AXLE_ERR_SHAPE, "axle_tensor_item: %s is not one element",
                               axle__shape_text(tensor, text));
-    axle_scope_push();
-    int status = read_double(tensor, out);
+    int status = axle_scope_push();
+    if (status)
+        return status;
+    status = read_double(tensor, out);
     axle_scope_pop();
     return status;
 }
 
 int axle_tensor_data(const axle_tensor *tensor, void **out)
 {
+    if (axle__check_tensor("axle_tensor_data", tensor))
+        return axle_error_code();
     if (!tensor->device->host_visible)
         return axle_error_set(AXLE_ERR_DEVICE, "axle_tensor_data: memory of %s is not visible",
                               tensor->device->info.name);

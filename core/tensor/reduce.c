@@ -38,6 +38,8 @@ static uint32_t merge_dims(axle_view *x, axle_view *y, uint32_t mask)
         y->stride[rank - 1] = y->stride[k];
         before = reduced;
     }
+    for (uint32_t k = rank; k < x->rank; k++)
+        x->dim[k] = x->stride[k] = y->dim[k] = y->stride[k] = 0;
     x->rank = y->rank = rank;
     return merged;
 }

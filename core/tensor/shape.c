@@ -11,6 +11,10 @@ int64_t axle__dims_count(const char *who, int rank, const int64_t *dims)
         axle_error_set(AXLE_ERR_SHAPE, "%s: rank %d is not in 0..%d", who, rank, AXLE_MAX_RANK);
         return -1;
     }
+    if (rank > 0 && !dims) {
+        axle_error_set(AXLE_ERR_INVALID, "%s: rank %d without dims", who, rank);
+        return -1;
+    }
     int64_t count = 1,
             extent = 1; /* extent leaves out zero dims: strides must not overflow either */
     for (int k = 0; k < rank; k++) {
@@ -54,19 +58,6 @@ void axle__channels_last_strides(int rank, const int64_t *dims, int64_t *strides
         stride *= dims[k] > 0 ? dims[k] : 1;
     }
     strides[0] = stride;
-}
-
-bool axle__view_is_row_major(const axle_view *view)
-{
-    int64_t expected = 1;
-    for (int k = (int)view->rank - 1; k >= 0; k--) {
-        if (view->dim[k] == 0)
-            return true;
-        if (view->dim[k] > 1 && view->stride[k] != expected)
-            return false;
-        expected *= view->dim[k];
-    }
-    return true;
 }
 
 /* Dims larger than 1, by falling stride; stable. Returns their number. */
@@ -142,6 +133,16 @@ static void move_dim(axle_view *const *views, int n, int to, int from)
     }
 }
 
+/* Lower the rank; dims and strides beyond it are 0. */
+static void set_rank(axle_view *const *views, int n, int rank)
+{
+    for (int v = 0; v < n; v++) {
+        for (uint32_t k = (uint32_t)rank; k < views[v]->rank; k++)
+            views[v]->dim[k] = views[v]->stride[k] = 0;
+        views[v]->rank = (uint32_t)rank;
+    }
+}
+
 static void sort_dims(axle_view *const *views, int n)
 {
     int order[AXLE_MAX_RANK];
@@ -152,8 +153,8 @@ static void sort_dims(axle_view *const *views, int n)
             views[v]->dim[k] = copy.dim[order[k]];
             views[v]->stride[k] = copy.stride[order[k]];
         }
-        views[v]->rank = (uint32_t)rank;
     }
+    set_rank(views, n, rank);
 }
 
 static void drop_ones(axle_view *const *views, int n)
@@ -162,8 +163,7 @@ static void drop_ones(axle_view *const *views, int n)
     for (int k = 0; k < (int)views[0]->rank; k++)
         if (views[0]->dim[k] != 1)
             move_dim(views, n, kept++, k);
-    for (int v = 0; v < n; v++)
-        views[v]->rank = (uint32_t)kept;
+    set_rank(views, n, kept);
 }
 
 static bool mergeable(axle_view *const *views, int n, int outer, int inner)
@@ -193,8 +193,7 @@ void axle__views_merge(axle_view *const *views, int n, bool reorder)
             views[v]->stride[last] = views[v]->stride[k];
         }
     }
-    for (int v = 0; v < n; v++)
-        views[v]->rank = (uint32_t)last + 1;
+    set_rank(views, n, last + 1);
 }
 
 int axle__dim_index(const char *who, int rank, int k)
@@ -210,6 +209,11 @@ bool axle__dims_mask(const char *who, int rank, int n, const int *dims, uint32_t
     if (n == 0) {
         *mask = (1u << rank) - 1;
         return true;
+    }
+    if (n < 0 || !dims) {
+        axle_error_set(AXLE_ERR_INVALID, "%s: %d dims wanted, got %s", who, n,
+                       dims ? "some" : "none");
+        return false;
     }
     uint32_t bits = 0;
     for (int i = 0; i < n; i++) {

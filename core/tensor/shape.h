@@ -13,7 +13,6 @@ bool axle__dims_equal(int rank_a, const int64_t *a, int rank_b, const int64_t *b
 void axle__row_major_strides(int rank, const int64_t *dims, int64_t *strides);
 /* Strides of (N, C, spatial...) stored as N, spatial..., C. */
 void axle__channels_last_strides(int rank, const int64_t *dims, int64_t *strides);
-bool axle__view_is_row_major(const axle_view *view);
 /* Whether some order of the dims makes it row-major. */
 bool axle__view_is_dense(const axle_view *view);
 int64_t axle__view_count(const axle_view *view);

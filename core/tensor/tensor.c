@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/dispatch.h"
 #include "tensor/shape.h"
 
 static axle__storage *storage_create(axle_device *device, int64_t count, size_t item)
@@ -222,6 +223,32 @@ int axle__check_index_dtype(const char *who, const axle_tensor *index)
         return AXLE_OK;
     return axle_error_set(AXLE_ERR_DTYPE, "%s: indices must be i64 or i32, got %s", who,
                           axle_dtype_name((int)axle__dtype(index)));
+}
+
+int axle__check_tensor(const char *who, const axle_tensor *tensor)
+{
+    if (tensor)
+        return AXLE_OK;
+    int earlier = axle_error_code();
+    return earlier ? earlier : axle_error_set(AXLE_ERR_INVALID, "%s: no tensor", who);
+}
+
+int axle__check_writable(const char *who, const axle_tensor *tensor)
+{
+    char text[AXLE__DIMS_TEXT];
+    for (int k = 0; k < axle__rank(tensor); k++)
+        if (tensor->view.dim[k] > 1 && tensor->view.stride[k] == 0)
+            return axle_error_set(AXLE_ERR_INVALID,
+                                  "%s: elements of %s repeat along dim %d and cannot be written",
+                                  who, axle__shape_text(tensor, text), k);
+    return AXLE_OK;
+}
+
+int axle__check_array(const char *who, int n, const void *array)
+{
+    if (array || n <= 0)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_INVALID, "%s: %d numbers wanted, got none", who, n);
 }
 
 int axle__check_rank_at_least(const char *who, const axle_tensor *x, int rank)

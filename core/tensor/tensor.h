@@ -59,6 +59,11 @@ static inline void axle__tensor_touch(axle_tensor *tensor)
     __atomic_add_fetch(&tensor->storage->version, 1, __ATOMIC_RELAXED);
 }
 
+static inline uint32_t axle__storage_version(const axle_tensor *tensor)
+{
+    return __atomic_load_n(&tensor->storage->version, __ATOMIC_RELAXED);
+}
+
 /* Checks that record an error naming `who` and the values. */
 int axle__check_same_dtype(const char *who, const axle_tensor *a, const axle_tensor *b);
 int axle__check_same_device(const char *who, const axle_tensor *a, const axle_tensor *b);
@@ -67,6 +72,12 @@ int axle__check_pair(const char *who, const axle_tensor *a, const axle_tensor *b
 int axle__check_float(const char *who, const axle_tensor *x);
 int axle__check_index_dtype(const char *who, const axle_tensor *index);
 int axle__check_rank_at_least(const char *who, const axle_tensor *x, int rank);
+/* For functions that are no operators: what made a NULL is told, else that there is no tensor. */
+int axle__check_tensor(const char *who, const axle_tensor *tensor);
+/* Whether every element has a place of its own; a view that repeats some cannot be written. */
+int axle__check_writable(const char *who, const axle_tensor *tensor);
+/* An array that an operator wants `n` numbers from. */
+int axle__check_array(const char *who, int n, const void *array);
 /* Dims as text "(2, 3)" in `text` of at least AXLE__DIMS_TEXT bytes; returns text. */
 enum { AXLE__DIMS_TEXT = 180 };
 const char *axle__dims_text(int rank, const int64_t *dims, char *text);
