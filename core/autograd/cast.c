@@ -64,6 +64,8 @@ static const axle__rule to_device_rule = {"to_device", to_device_backward, NULL}
 
 axle_tensor *axle_to_device(axle_tensor *x, axle_device *device)
 {
+    if (x && !device)
+        axle_error_set(AXLE_ERR_DEVICE, "to_device: no device");
     if (!x || !device || x->device == device)
         return device ? x : NULL;
     axle_tensor *y =

@@ -74,8 +74,19 @@ static int conv_weight(axle__node *node, const axle_conv_attrs *attrs, axle_tens
     return axle__run(&call, dy);
 }
 
-/* An empty batch or plane reaches no kernel: its share of the gradients is zero. */
-static int zero_gradients(axle__node *node, axle_tensor **dx)
+/* The gradient of the bias: dy summed over all but channels. */
+static axle_tensor *channel_sums(axle_tensor *dy)
+{
+    int axes[AXLE_MAX_RANK], n = 0;
+    for (int k = 0; k < axle__rank(dy); k++)
+        if (k != 1)
+            axes[n++] = k;
+    return axle_sum(dy, n, axes, 0);
+}
+
+/* An empty batch or plane reaches no kernel: its share of the gradients is zero, but for the bias
+ * of what is not empty. */
+static int empty_gradients(axle__node *node, axle_tensor *dy, axle_tensor **dx)
 {
     for (int k = 0; k < 3; k++) {
         axle_tensor *like = axle__saved(node, k);
@@ -86,19 +97,22 @@ static int zero_gradients(axle__node *node, axle_tensor **dx)
         if (!dx[k] || axle__fill(dx[k], 0.0))
             return axle_error_code();
     }
-    return AXLE_OK;
+    if (!axle__wanted(node, 2) || dy->count == 0)
+        return AXLE_OK;
+    dx[2] = channel_sums(dy);
+    return axle__given(dx[2]);
 }
 
 static int conv_backward(axle__node *node, axle_tensor *const *dy, axle_tensor **dx)
 {
     const axle_conv_attrs *attrs = node->attrs;
     axle_tensor *x = axle__saved(node, 0), *weight = axle__saved(node, 1), *g = dy[0];
-    if (x->count == 0 || g->count == 0 || weight->count == 0)
-        return zero_gradients(node, dx);
     if (attrs->activation)
         g = axle__unary_backward(attrs->activation, 0.0, 0.0, g, axle__saved(node, 3));
     if (!g)
         return axle_error_code();
+    if (x->count == 0 || g->count == 0 || weight->count == 0)
+        return empty_gradients(node, g, dx);
     if (axle__wanted(node, 0) && !(dx[0] = conv_data(attrs, g, weight, NULL, x->view.dim)))
         return axle_error_code();
     return conv_weight(node, attrs, g, x, g, dx);
@@ -111,18 +125,11 @@ static int transpose_backward(axle__node *node, axle_tensor *const *dy, axle_ten
     const axle_conv_attrs *attrs = node->attrs;
     axle_tensor *x = axle__saved(node, 0), *weight = axle__saved(node, 1);
     if (x->count == 0 || dy[0]->count == 0 || weight->count == 0)
-        return zero_gradients(node, dx);
+        return empty_gradients(node, dy[0], dx);
     if (axle__wanted(node, 0) && !(dx[0] = conv_forward(attrs, dy[0], weight, NULL, x->view.dim)))
         return axle_error_code();
-    if (axle__wanted(node, 2)) {
-        uint32_t all_but_channels = ((1u << axle__rank(dy[0])) - 1) & ~2u;
-        int axes[AXLE_MAX_RANK], n = 0;
-        for (int k = 0; k < axle__rank(dy[0]); k++)
-            if (all_but_channels >> k & 1)
-                axes[n++] = k;
-        if (!(dx[2] = axle_sum(dy[0], n, axes, 0)))
-            return axle_error_code();
-    }
+    if (axle__wanted(node, 2) && !(dx[2] = channel_sums(dy[0])))
+        return axle_error_code();
     return conv_weight(node, attrs, x, dy[0], NULL, dx);
 }
 
@@ -161,21 +168,22 @@ static bool attrs_from(const char *who, const axle_conv_params *p, int n_spatial
                                .n_spatial = (uint32_t)n_spatial,
                                .groups = (uint32_t)p->groups,
                                .activation = p->relu ? AXLE_UNARY_RELU : 0};
-    bool fits = p->groups >= 1;
     for (int k = 0; k < n_spatial; k++) {
         attrs->stride[k] = p->stride[k];
         attrs->pad[k] = p->padding[k];
         attrs->dilation[k] = p->dilation[k];
-        fits = fits && p->stride[k] >= 1 && p->padding[k] >= 0 && p->dilation[k] >= 1 &&
-               p->output_padding[k] >= 0;
-    }
-    if (!fits)
+        if (p->groups >= 1 && p->stride[k] >= 1 && p->padding[k] >= 0 && p->dilation[k] >= 1 &&
+            p->output_padding[k] >= 0)
+            continue;
         axle_error_set(AXLE_ERR_INVALID,
-                       "%s: groups, stride and dilation are at least 1, padding "
-                       "at least 0; got groups %d, stride %d, padding %d, "
-                       "dilation %d",
-                       who, p->groups, p->stride[0], p->padding[0], p->dilation[0]);
-    return fits;
+                       "%s: groups, stride and dilation are at least 1, padding at least 0; got "
+                       "groups %d and, for spatial dim %d, stride %d, padding %d, dilation %d, "
+                       "output padding %d",
+                       who, p->groups, k, p->stride[k], p->padding[k], p->dilation[k],
+                       p->output_padding[k]);
+        return false;
+    }
+    return true;
 }
 
 axle_tensor *axle_conv(axle_tensor *x, axle_tensor *weight, axle_tensor *bias,
@@ -189,7 +197,8 @@ axle_tensor *axle_conv(axle_tensor *x, axle_tensor *weight, axle_tensor *bias,
     const axle_conv_params *p = params ? params : &defaults;
     if (!attrs_from("conv", p, axle__rank(x) - 2, &attrs))
         return NULL;
-    if (x->view.dim[1] != weight->view.dim[1] * p->groups || weight->view.dim[0] % p->groups)
+    if (x->view.dim[1] % p->groups || x->view.dim[1] / p->groups != weight->view.dim[1] ||
+        weight->view.dim[0] % p->groups)
         return fail_shape("conv", "channels do not fit", x, weight), NULL;
     dims[0] = x->view.dim[0];
     dims[1] = weight->view.dim[0];

@@ -62,7 +62,6 @@ static void expect(pass *p, axle_tensor *leaf)
         grad->pass = p->number;
         grad->pending = 0;
         grad->reached = false;
-        grad->claimed = false;
     }
     grad->pending++;
 }
@@ -92,7 +91,7 @@ static int check_kept(const axle__node *node)
 {
     for (uint32_t k = 0; k < node->n_kept; k++) {
         const axle__keep *kept = &node->kept[k];
-        if (kept->tensor && kept->tensor->storage->version != kept->version)
+        if (kept->tensor && axle__storage_version(kept->tensor) != kept->version)
             return axle_error_set(AXLE_ERR_STATE,
                                   "backward: a tensor that %s saved was overwritten since",
                                   node->rule->name);
@@ -239,7 +238,7 @@ static axle_tensor *seed_gradient(axle_tensor *root, axle_tensor *gradient)
     if (!gradient) {
         if (root->count != 1) {
             axle_error_set(AXLE_ERR_SHAPE,
-                           "backward: root %s has more than one element and no gradient was given",
+                           "backward: root %s is not one element and no gradient was given",
                            axle__shape_text(root, ta));
             return NULL;
         }
@@ -274,9 +273,8 @@ static int run_backward(axle_tensor *root, axle_tensor *gradient, bool retain)
 
 int axle_tensor_backward(axle_tensor *root, axle_tensor *gradient, int retain_graph)
 {
-    if (!root)
-        return axle_error_code() ? axle_error_code()
-                                 : axle_error_set(AXLE_ERR_INVALID, "backward: no tensor");
+    if (axle__check_tensor("backward", root))
+        return axle_error_code();
     if (!root->requires_grad)
         return axle_error_set(
             AXLE_ERR_STATE, "backward: the tensor does not depend on any that requires a gradient");

@@ -4,6 +4,7 @@
 
 #include "autograd/node.h"
 #include "base/memory.h"
+#include "tensor/shape.h"
 
 struct axle_function_context {
     const axle_function *function;
@@ -13,11 +14,38 @@ struct axle_function_context {
     bool in_forward;
 };
 
+/* Dims and type that the gradient of an input has. */
+typedef struct input_form {
+    int rank, dtype;
+    int64_t dims[AXLE_MAX_RANK];
+} input_form;
+
 /* The node's attributes. */
 typedef struct function_record {
     axle_function function;
     void *user;
+    input_form input[];
 } function_record;
+
+/* What users compute is checked here; rules of operators are trusted. */
+static int check_gradients(const axle__node *node, axle_tensor *const *dx)
+{
+    const function_record *record = node->attrs;
+    char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
+    for (uint32_t k = 0; k < node->n_in; k++) {
+        const input_form *form = &record->input[k];
+        if (!dx[k] || !axle__wanted(node, (int)k) ||
+            (form->dtype == (int)axle__dtype(dx[k]) &&
+             axle__dims_equal(form->rank, form->dims, axle__rank(dx[k]), dx[k]->view.dim)))
+            continue;
+        return axle_error_set(
+            AXLE_ERR_SHAPE, "%s: input %u is %s %s, the gradient that backward gave %s %s",
+            record->function.name, k, axle_dtype_name(form->dtype),
+            axle__dims_text(form->rank, form->dims, ta), axle_dtype_name((int)axle__dtype(dx[k])),
+            axle__shape_text(dx[k], tb));
+    }
+    return AXLE_OK;
+}
 
 static int function_backward(axle__node *node, axle_tensor *const *dy, axle_tensor **dx)
 {
@@ -34,8 +62,9 @@ static int function_backward(axle__node *node, axle_tensor *const *dy, axle_tens
     int status = record->function.backward(&context, dy, (int)node->n_out, dx, (int)node->n_in);
     axle__free(saved);
     if (status)
-        axle_error_set(status, "%s: backward failed with status %d", record->function.name, status);
-    return status;
+        return axle_error_set(status, "%s: backward failed with status %d", record->function.name,
+                              status);
+    return check_gradients(node, dx);
 }
 
 static void function_destroy(axle__node *node)
@@ -78,25 +107,46 @@ void *axle_function_user(axle_function_context *context)
     return context->user;
 }
 
-/* Replace an output that is one of the inputs by a view, so that the record hangs on a new tensor.
- */
+/* Replace an output that has a record already (an input, an output twice) by a view, so that ours
+ * hangs on a new tensor. */
 static int separate(axle_tensor *const *in, int n_in, axle_tensor **out)
 {
-    for (int k = 0; k < n_in; k++) {
-        if (in[k] != *out)
-            continue;
+    bool taken = (*out)->grad != NULL;
+    for (int k = 0; k < n_in && !taken; k++)
+        taken = in[k] == *out;
+    if (taken)
         *out = axle__scope_own(axle__tensor_alias(*out, &(*out)->view));
-        return *out ? AXLE_OK : axle_error_code();
+    return *out ? AXLE_OK : axle_error_code();
+}
+
+static function_record *record_create(const axle_function_context *context, axle_tensor *const *in,
+                                      int n_in, size_t *size)
+{
+    *size = sizeof(function_record) + (size_t)n_in * sizeof(input_form);
+    function_record *record = axle__alloc(1, *size);
+    if (!record)
+        return NULL;
+    record->function = *context->function;
+    record->user = context->user;
+    for (int k = 0; k < n_in; k++) {
+        if (!in[k])
+            continue;
+        record->input[k].rank = axle__rank(in[k]);
+        record->input[k].dtype = (int)axle__dtype(in[k]);
+        memcpy(record->input[k].dims, in[k]->view.dim, sizeof(record->input[k].dims));
     }
-    return AXLE_OK;
+    return record;
 }
 
 static int record_outputs(axle_function_context *context, axle_tensor *const *in, int n_in,
                           axle_tensor **out, int n_out, bool *owned)
 {
-    function_record record = {*context->function, context->user};
-    axle__node *node = axle__node_create(&function_rule, in, n_in, n_out, context->n_saved, &record,
-                                         sizeof(record));
+    size_t size;
+    function_record *record = record_create(context, in, n_in, &size);
+    axle__node *node =
+        record ? axle__node_create(&function_rule, in, n_in, n_out, context->n_saved, record, size)
+               : NULL;
+    axle__free(record);
     if (!node)
         return axle_error_code();
     *owned = true; /* the node destroys `user` from here on */
@@ -121,24 +171,37 @@ static int check_outputs(const axle_function *function, axle_tensor *const *out,
     return AXLE_OK;
 }
 
+static int check_function(const axle_function *function, bool recording, axle_tensor **out)
+{
+    if (function && function->name && function->forward && (function->backward || !recording) &&
+        out)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_INVALID,
+                          "axle_function_apply: %s lacks a name, forward, backward or outputs",
+                          function && function->name ? function->name : "the function");
+}
+
 int axle_function_apply(const axle_function *function, axle_tensor *const *in, int n_in,
                         axle_tensor **out, int n_out, void *user)
 {
     axle_function_context context = {.function = function, .user = user, .in_forward = true};
     bool recording = axle__recording(in, n_in), owned = false;
-    axle_tensor **made = axle__alloc((size_t)n_out, sizeof(*made));
-    if (!made)
+    if (check_function(function, recording, out))
         return axle_error_code();
-    axle_no_grad_push();
-    int status = function->forward(&context, in, n_in, made, n_out);
-    axle_no_grad_pop();
-    if (status)
-        axle_error_set(status, "%s: forward failed with status %d", function->name, status);
-    else
+    axle_tensor **made = axle__alloc((size_t)n_out, sizeof(*made));
+    int status = made ? AXLE_OK : axle_error_code();
+    if (!status) {
+        axle_no_grad_push();
+        status = function->forward(&context, in, n_in, made, n_out);
+        axle_no_grad_pop();
+        if (status)
+            axle_error_set(status, "%s: forward failed with status %d", function->name, status);
+    }
+    if (!status)
         status = check_outputs(function, made, n_out);
     if (!status && recording)
         status = record_outputs(&context, in, n_in, made, n_out, &owned);
-    if (!status)
+    if (!status && n_out > 0)
         memcpy(out, made, (size_t)n_out * sizeof(*out));
     if (!owned && function->destroy)
         function->destroy(user);

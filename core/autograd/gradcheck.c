@@ -21,11 +21,13 @@ typedef struct check {
 /* sum(weight * fn(in)), without recording. */
 static int weighted_value(check *c, double *value)
 {
-    axle_scope_push();
+    int status = axle_scope_push();
+    if (status)
+        return status;
     axle_no_grad_push();
     axle_tensor *y = c->fn(c->in, c->n_in, c->user);
     axle_no_grad_pop();
-    int status = axle__given(y);
+    status = axle__given(y);
     if (!status)
         status = axle_tensor_read(y, c->output, (size_t)c->n_out * sizeof(double));
     axle_scope_pop();
@@ -121,8 +123,10 @@ int axle_gradcheck(axle_tensor_fn fn, axle_tensor *const *in, int n_in, void *us
             return axle_error_set(AXLE_ERR_DTYPE, "axle_gradcheck: input %d is %s, not f64", k,
                                   axle_dtype_name(axle_tensor_dtype(in[k])));
     }
-    axle_scope_push();
-    int status = run_backward(&c);
+    int status = axle_scope_push();
+    if (status)
+        return status;
+    status = run_backward(&c);
     for (int k = 0; k < n_in && !status; k++)
         if (in[k] && in[k]->requires_grad)
             status = check_input(&c, k);

@@ -38,6 +38,8 @@ static int hook_add(axle_hook **list, axle_hook *hook, axle_hook **out)
 
 int axle_tensor_add_hook(axle_tensor *tensor, axle_grad_fn fn, void *user, axle_hook **out)
 {
+    if (axle__check_tensor("axle_tensor_add_hook", tensor))
+        return axle_error_code();
     if (!tensor->requires_grad)
         return axle_error_set(AXLE_ERR_STATE, "axle_tensor_add_hook: the tensor needs no gradient");
     axle__grad *grad = axle__grad_peek(tensor);
@@ -50,6 +52,8 @@ int axle_tensor_add_hook(axle_tensor *tensor, axle_grad_fn fn, void *user, axle_
 int axle_tensor_add_ready_hook(axle_tensor *leaf, axle_grad_ready_fn fn, void *user,
                                axle_hook **out)
 {
+    if (axle__check_tensor("axle_tensor_add_ready_hook", leaf))
+        return axle_error_code();
     if (!leaf->requires_grad || !axle_tensor_is_leaf(leaf))
         return axle_error_set(AXLE_ERR_STATE, "axle_tensor_add_ready_hook: wants a leaf that "
                                               "requires a gradient");

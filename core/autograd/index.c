@@ -215,20 +215,20 @@ static const axle__rule scatter_rule = {"scatter", scatter_backward, NULL};
 static axle_tensor *scatter(axle_tensor *x, int dim, axle_tensor *index, axle_tensor *src,
                             bool accumulate)
 {
+    const char *who = accumulate ? "scatter_add" : "scatter";
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
-    if (!x || !index || !src || check_index("scatter", x, index) ||
-        axle__check_pair("scatter", x, src))
+    if (!x || !index || !src || check_index(who, x, index) || axle__check_pair(who, x, src))
         return NULL;
-    int axis = axle__dim_index("scatter", axle__rank(x), dim);
-    if (axis < 0 || !check_inside("scatter", x, axis, index))
+    int axis = axle__dim_index(who, axle__rank(x), dim);
+    if (axis < 0 || !check_inside(who, x, axis, index))
         return NULL;
     if (!axle__dims_equal(axle__rank(index), index->view.dim, axle__rank(src), src->view.dim)) {
-        axle_error_set(AXLE_ERR_SHAPE, "scatter: index %s and source %s differ",
+        axle_error_set(AXLE_ERR_SHAPE, "%s: index %s and source %s differ", who,
                        axle__shape_text(index, ta), axle__shape_text(src, tb));
         return NULL;
     }
     index_record r = record_of(x, axis, accumulate);
-    axle_tensor *y = axle__copy("scatter", x, (int)axle__dtype(x));
+    axle_tensor *y = axle__copy(who, x, (int)axle__dtype(x));
     if (!y || run_scatter(AXLE_OP_SCATTER, &r.attrs, index, src, y))
         return NULL;
     axle_tensor *in[] = {x, src};

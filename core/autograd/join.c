@@ -7,19 +7,17 @@
 #include "autograd/node.h"
 #include "base/memory.h"
 #include "tensor/elementwise.h"
+#include "tensor/shape.h"
 
-typedef struct join_attrs {
-    int dim;
-} join_attrs;
-
+/* Attributes are the dim and, for each tensor, its size there: the tensors need not be kept. */
 static int concat_backward(axle__node *node, axle_tensor *const *dy, axle_tensor **dx)
 {
-    const join_attrs *attrs = node->attrs;
+    const int64_t *dim = node->attrs;
     int64_t start = 0;
     for (uint32_t k = 0; k < node->n_in; k++) {
-        int64_t size = axle__saved(node, (int)k)->view.dim[attrs->dim];
+        int64_t size = dim[1 + k];
         if (axle__wanted(node, (int)k)) {
-            dx[k] = axle_slice(dy[0], attrs->dim, start, start + size, 1);
+            dx[k] = axle_slice(dy[0], (int)*dim, start, start + size, 1);
             if (!dx[k])
                 return axle_error_code();
         }
@@ -30,7 +28,7 @@ static int concat_backward(axle__node *node, axle_tensor *const *dy, axle_tensor
 
 static const axle__rule concat_rule = {"concat", concat_backward, NULL};
 
-static int check_parts(axle_tensor *const *x, int n, int dim, int64_t *dims)
+static int check_parts(const char *who, axle_tensor *const *x, int n, int dim, int64_t *dims)
 {
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
     memcpy(dims, x[0]->view.dim, AXLE_MAX_RANK * sizeof(*dims));
@@ -39,9 +37,9 @@ static int check_parts(axle_tensor *const *x, int n, int dim, int64_t *dims)
         for (int k = 0; k < axle__rank(x[0]) && fits; k++)
             fits = k == dim || x[i]->view.dim[k] == dims[k];
         if (!fits)
-            return axle_error_set(AXLE_ERR_SHAPE, "concat: %s and %s differ outside dim %d",
+            return axle_error_set(AXLE_ERR_SHAPE, "%s: %s and %s differ outside dim %d", who,
                                   axle__shape_text(x[0], ta), axle__shape_text(x[i], tb), dim);
-        int status = axle__check_pair("concat", x[0], x[i]);
+        int status = axle__check_pair(who, x[0], x[i]);
         if (status)
             return status;
         dims[dim] += x[i]->view.dim[dim];
@@ -67,53 +65,68 @@ static int copy_parts(axle_tensor *y, axle_tensor *const *x, int n, int dim)
     return AXLE_OK;
 }
 
-static axle_tensor *no_tensors(const char *who)
+/* Record the join of x; n + 1 numbers as concat_backward wants them. */
+static axle_tensor *record_join(axle_tensor *y, axle_tensor *const *x, int n, int dim)
 {
-    axle_error_set(AXLE_ERR_INVALID, "%s: no tensors to join", who);
-    return NULL;
+    if (!axle__recording(x, n))
+        return y;
+    size_t room = (size_t)n + 1;
+    int64_t *attrs = axle__alloc(room, sizeof(*attrs));
+    if (!attrs)
+        return NULL;
+    attrs[0] = dim;
+    for (int k = 0; k < n; k++)
+        attrs[1 + k] = x[k]->view.dim[dim];
+    y = axle__record(&concat_rule, y, x, n, NULL, 0, attrs, room * sizeof(*attrs));
+    axle__free(attrs);
+    return y;
+}
+
+/* False where an input is NULL; an error where there is none. */
+static bool check_list(const char *who, axle_tensor *const *x, int n)
+{
+    if (n < 1 || !x) {
+        axle_error_set(AXLE_ERR_INVALID, "%s: no tensors to join", who);
+        return false;
+    }
+    for (int i = 0; i < n; i++)
+        if (!x[i])
+            return false;
+    return true;
+}
+
+static axle_tensor *join(const char *who, axle_tensor *const *x, int n, int dim)
+{
+    int64_t dims[AXLE_MAX_RANK];
+    if (axle__check_rank_at_least(who, x[0], 1))
+        return NULL;
+    dim = axle__dim_index(who, axle__rank(x[0]), dim);
+    if (dim < 0 || check_parts(who, x, n, dim, dims))
+        return NULL;
+    axle_tensor *y =
+        axle__result(who, x[0]->device, (int)axle__dtype(x[0]), axle__rank(x[0]), dims);
+    return y && !copy_parts(y, x, n, dim) ? record_join(y, x, n, dim) : NULL;
 }
 
 axle_tensor *axle_concat(axle_tensor *const *x, int n, int dim)
 {
-    int64_t dims[AXLE_MAX_RANK];
-    if (n < 1)
-        return no_tensors("concat");
-    for (int i = 0; i < n; i++)
-        if (!x[i])
-            return NULL;
-    join_attrs attrs = {axle__rank(x[0]) == 0 ? -1 : dim};
-    if (axle__check_rank_at_least("concat", x[0], 1))
-        return NULL;
-    if (attrs.dim < 0)
-        attrs.dim += axle__rank(x[0]);
-    if (attrs.dim < 0 || attrs.dim >= axle__rank(x[0])) {
-        axle_error_set(AXLE_ERR_SHAPE, "concat: dim %d is out of range for rank %d", dim,
-                       axle__rank(x[0]));
-        return NULL;
-    }
-    if (check_parts(x, n, attrs.dim, dims))
-        return NULL;
-    axle_tensor *y =
-        axle__result("concat", x[0]->device, (int)axle__dtype(x[0]), axle__rank(x[0]), dims);
-    if (!y || copy_parts(y, x, n, attrs.dim))
-        return NULL;
-    return axle__record(&concat_rule, y, x, n, x, n, &attrs, sizeof(attrs));
+    return check_list("concat", x, n) ? join("concat", x, n, dim) : NULL;
 }
 
 axle_tensor *axle_stack(axle_tensor *const *x, int n, int dim)
 {
-    if (n < 1)
-        return no_tensors("stack");
-    axle_tensor **rows = axle__alloc((size_t)n, sizeof(*rows));
+    if (!check_list("stack", x, n))
+        return NULL;
+    int place = axle__dim_index("stack", axle__rank(x[0]) + 1, dim);
+    axle_tensor **rows = place < 0 ? NULL : axle__alloc((size_t)n, sizeof(*rows));
     if (!rows)
         return NULL;
     bool complete = true;
     for (int i = 0; i < n && complete; i++) {
-        rows[i] = axle_unsqueeze(x[i], dim);
+        rows[i] = axle_unsqueeze(x[i], place <= axle__rank(x[i]) ? place : -1);
         complete = rows[i] != NULL;
     }
-    int place = complete && dim < 0 ? dim + axle__rank(rows[0]) : dim;
-    axle_tensor *y = complete ? axle_concat(rows, n, place) : NULL;
+    axle_tensor *y = complete ? join("stack", rows, n, place) : NULL;
     axle__free(rows);
     return y;
 }
@@ -142,7 +155,8 @@ static const axle__rule pad_rule = {"pad", pad_backward, NULL};
 
 axle_tensor *axle_pad(axle_tensor *x, const int64_t *before, const int64_t *after, double value)
 {
-    if (!x)
+    if (!x || axle__check_array("pad", axle__rank(x), before) ||
+        axle__check_array("pad", axle__rank(x), after))
         return NULL;
     pad_attrs attrs = {0};
     int64_t dims[AXLE_MAX_RANK];

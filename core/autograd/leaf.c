@@ -8,6 +8,8 @@
 
 int axle_tensor_set_requires_grad(axle_tensor *tensor, int on)
 {
+    if (axle__check_tensor("axle_tensor_set_requires_grad", tensor))
+        return axle_error_code();
     axle__grad *grad = axle__grad_peek(tensor);
     if (grad && grad->node)
         return axle_error_set(AXLE_ERR_STATE,
@@ -104,8 +106,16 @@ int axle__leaf_accumulate(axle_tensor *leaf, axle_tensor *g)
     else if (!same_place(value, hooked))
         status = axle__copy_into(value, hooked);
     grad->present = status == AXLE_OK;
-    grad->claimed = false;
     return status;
+}
+
+/* Whether input k of a node is the only one that leads to its leaf. */
+static bool leads_alone(const axle__node *node, int k)
+{
+    for (int other = 0; other < (int)node->n_in; other++)
+        if (other != k && node->edge[other].leaf == node->edge[k].leaf)
+            return false;
+    return true;
 }
 
 axle_tensor *axle__grad_target(axle__node *node, int k, axle_device *device, int dtype, int rank,
@@ -113,10 +123,9 @@ axle_tensor *axle__grad_target(axle__node *node, int k, axle_device *device, int
 {
     axle_tensor *leaf = node->edge[k].leaf;
     axle__grad *grad = leaf ? axle__grad_peek(leaf) : NULL;
-    if (grad && grad->value && !grad->present && !grad->claimed && grad->value->device == device &&
-        (int)axle__dtype(grad->value) == dtype &&
+    if (grad && grad->value && !grad->present && leads_alone(node, k) &&
+        grad->value->device == device && (int)axle__dtype(grad->value) == dtype &&
         axle__dims_equal(rank, dims, axle__rank(grad->value), grad->value->view.dim)) {
-        grad->claimed = true;
         axle__tensor_touch(grad->value);
         return grad->value;
     }
@@ -125,6 +134,8 @@ axle_tensor *axle__grad_target(axle__node *node, int k, axle_device *device, int
 
 int axle_tensor_set_grad(axle_tensor *tensor, axle_tensor *source)
 {
+    if (axle__check_tensor("axle_tensor_set_grad", tensor))
+        return axle_error_code();
     if (!source) {
         axle__grad_forget(tensor);
         return AXLE_OK;

@@ -9,6 +9,7 @@
 #include "tensor/elementwise.h"
 #include "tensor/reduce.h"
 #include "tensor/run.h"
+#include "tensor/shape.h"
 
 /* ------------------------------------------------------------------ cross-entropy */
 
@@ -89,7 +90,8 @@ static bool check_entropy(const axle_tensor *logits, const axle_tensor *target,
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
     if (axle__check_float(who, logits) || axle__check_rank_at_least(who, logits, 2) ||
         axle__check_index_dtype(who, target) || axle__check_same_device(who, logits, target) ||
-        (p->weight && axle__check_pair(who, logits, p->weight)))
+        (p->weight && axle__check_pair(who, logits, p->weight)) ||
+        axle__check_fixed(who, "weight", p->weight))
         return false;
     if (!target_fits(logits, target)) {
         axle_error_set(AXLE_ERR_SHAPE, "cross_entropy: target %s does not fit logits %s",
@@ -152,19 +154,38 @@ axle_tensor *axle_cross_entropy(axle_tensor *logits, axle_tensor *target,
 
 /* ------------------------------------------------------------------ the others */
 
-static axle_tensor *reduced(const char *who, axle_tensor *each, int reduction)
+static axle_tensor *reduced(axle_tensor *each, int reduction)
 {
-    switch (reduction) {
-    case AXLE_LOSS_NONE:
+    if (reduction == AXLE_LOSS_NONE)
         return each;
-    case AXLE_LOSS_MEAN:
-        return axle_mean_all(each);
-    case AXLE_LOSS_SUM:
-        return axle_sum_all(each);
-    default:
-        axle_error_set(AXLE_ERR_INVALID, "%s: there is no reduction %d", who, reduction);
-        return NULL;
-    }
+    return reduction == AXLE_LOSS_MEAN ? axle_mean_all(each) : axle_sum_all(each);
+}
+
+/* Both are floats that broadcast. */
+static bool check_operands(const char *who, const axle_tensor *x, const axle_tensor *other)
+{
+    char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
+    int rank;
+    int64_t dims[AXLE_MAX_RANK];
+    if (axle__check_float(who, x) || axle__check_pair(who, x, other))
+        return false;
+    if (axle__broadcast(axle__rank(x), x->view.dim, axle__rank(other), other->view.dim, &rank,
+                        dims))
+        return true;
+    axle_error_set(AXLE_ERR_SHAPE, "%s: dims %s and %s do not broadcast", who,
+                   axle__shape_text(x, ta), axle__shape_text(other, tb));
+    return false;
+}
+
+static bool check_loss(const char *who, const axle_tensor *x, const axle_tensor *target,
+                       int reduction)
+{
+    if (!x || !target || !check_operands(who, x, target))
+        return false;
+    if (reduction >= AXLE_LOSS_NONE && reduction <= AXLE_LOSS_SUM)
+        return true;
+    axle_error_set(AXLE_ERR_INVALID, "%s: there is no reduction %d", who, reduction);
+    return false;
 }
 
 /* weight * ((1 - t) * x + (1 + (pos - 1) * t) * (log1p(exp(-|x|)) + max(-x, 0))). */
@@ -180,23 +201,28 @@ static axle_tensor *weighted_positives(axle_tensor *logits, axle_tensor *target,
 axle_tensor *axle_bce_with_logits(axle_tensor *logits, axle_tensor *target, axle_tensor *weight,
                                   axle_tensor *pos_weight, int reduction)
 {
-    if (!logits || !target || axle__check_float("bce_with_logits", logits))
+    const char *who = "bce_with_logits";
+    if (!check_loss(who, logits, target, reduction) ||
+        (weight && !check_operands(who, logits, weight)) ||
+        (pos_weight && !check_operands(who, logits, pos_weight)))
         return NULL;
     axle_tensor *each = pos_weight ? weighted_positives(logits, target, pos_weight)
                                    : axle__bce_with_logits(logits, target);
     if (weight)
         each = axle_mul(each, weight);
-    return each ? reduced("bce_with_logits", each, reduction) : NULL;
+    return reduced(each, reduction);
 }
 
 axle_tensor *axle_mse_loss(axle_tensor *x, axle_tensor *target, int reduction)
 {
-    axle_tensor *each = axle_square(axle_sub(x, target));
-    return each ? reduced("mse_loss", each, reduction) : NULL;
+    return check_loss("mse_loss", x, target, reduction)
+               ? reduced(axle_square(axle_sub(x, target)), reduction)
+               : NULL;
 }
 
 axle_tensor *axle_l1_loss(axle_tensor *x, axle_tensor *target, int reduction)
 {
-    axle_tensor *each = axle_abs(axle_sub(x, target));
-    return each ? reduced("l1_loss", each, reduction) : NULL;
+    return check_loss("l1_loss", x, target, reduction)
+               ? reduced(axle_abs(axle_sub(x, target)), reduction)
+               : NULL;
 }

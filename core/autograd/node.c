@@ -34,6 +34,14 @@ bool axle__recording(axle_tensor *const *in, int n)
     return false;
 }
 
+int axle__check_fixed(const char *who, const char *what, const axle_tensor *operand)
+{
+    if (no_grad_depth > 0 || !operand || !operand->requires_grad)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                          "%s: there is no gradient for the %s; see axle_detach", who, what);
+}
+
 axle__edge axle__edge_to(axle_tensor *tensor)
 {
     axle__edge edge = {0};
@@ -92,7 +100,7 @@ int axle__node_keep(axle__node *node, int k, axle_tensor *tensor)
     if (!alias)
         return axle_error_code();
     node->kept[k].tensor = alias;
-    node->kept[k].version = __atomic_load_n(&tensor->storage->version, __ATOMIC_RELAXED);
+    node->kept[k].version = axle__storage_version(tensor);
     return AXLE_OK;
 }
 

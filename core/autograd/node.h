@@ -77,7 +77,6 @@ typedef struct axle__grad {
     /* Of leaves: */
     axle_tensor *value; /* storage of the gradient */
     bool present;       /* value holds a gradient */
-    bool claimed;       /* a rule writes it right now */
     axle_hook *hooks;
     uint64_t pass;
     uint32_t pending; /* contributions still to come in this pass */
@@ -93,6 +92,8 @@ axle_tensor *axle__record(const axle__rule *rule, axle_tensor *y, axle_tensor *c
                           size_t attrs_size);
 /* Whether an operator over these inputs will be recorded. NULL inputs count for nothing. */
 bool axle__recording(axle_tensor *const *in, int n);
+/* An operand by which no derivative is known must not ask for one. */
+int axle__check_fixed(const char *who, const char *what, const axle_tensor *operand);
 
 /* The parts of axle__record, for operators with several outputs. */
 axle__node *axle__node_create(const axle__rule *rule, axle_tensor *const *in, int n_in, int n_out,

@@ -121,10 +121,9 @@ static axle_tensor *normalise_rows(const axle__rule *rule, uint32_t kind, axle_t
                        axle__rank(x));
         return NULL;
     }
-    gamma = gamma ? axle_contiguous(gamma) : NULL;
-    beta = beta ? axle_contiguous(beta) : NULL;
     if (!check_rows(who, x, n_dims, gamma) || !check_rows(who, x, n_dims, beta) ||
-        !(x = axle_contiguous(x)))
+        !(x = axle_contiguous(x)) || (gamma && !(gamma = axle_contiguous(gamma))) ||
+        (beta && !(beta = axle_contiguous(beta))))
         return NULL;
     rows_record r = {{sizeof(axle_layer_norm_attrs), kind, eps}, 1, 1};
     for (int k = 0; k < axle__rank(x); k++)
@@ -243,7 +242,9 @@ axle_tensor *axle_batch_norm(axle_tensor *x, axle_tensor *gamma, axle_tensor *be
     if (!x || axle__check_float(who, x) || axle__check_rank_at_least(who, x, 2) ||
         !check_channels(who, x, gamma) || !check_channels(who, x, beta) ||
         !check_channels(who, x, running_mean) || !check_channels(who, x, running_var) ||
-        !check_batch(x, running_mean, running_var, training))
+        !check_batch(x, running_mean, running_var, training) ||
+        (training && running_mean &&
+         (axle__check_writable(who, running_mean) || axle__check_writable(who, running_var))))
         return NULL;
     axle_batch_norm_attrs attrs = {sizeof(attrs), training != 0, eps, momentum};
     axle_tensor *y =

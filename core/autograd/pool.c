@@ -79,7 +79,7 @@ static int64_t window_count(const char *who, int64_t in, const axle_pool_attrs *
     int64_t window = (int64_t)a->dilation[k] * (a->kernel[k] - 1) + 1;
     int64_t room = in + 2 * (int64_t)a->pad[k] - window;
     if (a->kernel[k] < 1 || a->stride[k] < 1 || a->dilation[k] < 1 || a->pad[k] < 0 ||
-        a->pad[k] > a->kernel[k] / 2 || room < 0) {
+        a->pad[k] > a->kernel[k] / 2 || in < 1 || room < 0) {
         axle_error_set(AXLE_ERR_SHAPE,
                        "%s: kernel %d, stride %d, padding %d, dilation %d do not fit size %lld "
                        "(padding is at most half the kernel)",
@@ -129,7 +129,7 @@ axle_tensor *axle_avg_pool(axle_tensor *x, const axle_pool_params *params)
 static axle_tensor *adaptive_pool(const char *who, uint32_t kind, axle_tensor *x,
                                   const int64_t *size)
 {
-    if (!x || check_picture(who, x))
+    if (!x || check_picture(who, x) || axle__check_array(who, axle__rank(x) - 2, size))
         return NULL;
     axle_pool_attrs attrs = {.struct_size = sizeof(attrs),
                              .n_spatial = (uint32_t)axle__rank(x) - 2,
@@ -172,7 +172,8 @@ static const axle__rule interpolate_rule = {"interpolate", interpolate_backward,
 
 axle_tensor *axle_interpolate(axle_tensor *x, const int64_t *size)
 {
-    if (!x || check_picture("interpolate", x))
+    if (!x || check_picture("interpolate", x) ||
+        axle__check_array("interpolate", axle__rank(x) - 2, size))
         return NULL;
     pool_record record = {.rank = axle__rank(x), .layout = axle__layout_of(x)};
     int64_t dims[AXLE_MAX_RANK] = {x->view.dim[0], x->view.dim[1]};

@@ -209,7 +209,8 @@ axle_tensor *axle_mean_all(axle_tensor *x)
 
 static axle_tensor *arg_reduce(uint32_t kind, axle_tensor *x, int dim, int keepdim)
 {
-    int place = x ? axle__dim_index("argmax", axle__rank(x), dim) : -1;
+    const char *who = kind == AXLE_REDUCE_MAX ? "argmax" : "argmin";
+    int place = x ? axle__dim_index(who, axle__rank(x), dim) : -1;
     return place < 0 ? NULL : axle__arg_reduce(kind, place, keepdim != 0, x);
 }
 

@@ -33,7 +33,7 @@ static bool mask_view(const char *who, const axle_tensor *mask, const axle_tenso
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
     int64_t wide[AXLE_MAX_RANK];
     int wide_rank;
-    if (axle__check_same_device(who, x, mask))
+    if (axle__check_same_device(who, x, mask) || axle__check_fixed(who, "mask", mask))
         return false;
     if (axle__dtype(mask) != AXLE_DTYPE_BOOL && axle__check_same_dtype(who, x, mask))
         return false;
@@ -128,7 +128,7 @@ static int attention_backward(axle__node *node, axle_tensor *const *dy, axle_ten
         axle__call_out(&call, dx[k]);
     }
     /* Without any key or query no kernel runs, and nothing flows back. */
-    if (axle__saved(node, 4)->count == 0 || axle__saved(node, 1)->count == 0) {
+    if (axle__saved(node, 4)->count == 0 || axle__saved(node, 1)->view.dim[2] == 0) {
         for (int k = 0; k < 3; k++)
             if (dx[k] && axle__fill(dx[k], 0.0))
                 return axle_error_code();

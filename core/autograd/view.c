@@ -50,15 +50,18 @@ static bool reshaped_strides(const axle_view *view, int rank, const int64_t *dim
 }
 
 /* Replace a dim of -1; false and an error where the number of elements does not fit. */
-static bool complete_dims(const axle_tensor *x, int rank, const int64_t *dims, int64_t *out)
+static bool complete_dims(const char *who, const axle_tensor *x, int rank, const int64_t *dims,
+                          int64_t *out)
 {
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
     int open = -1;
     int64_t known = 1;
     if (rank < 0 || rank > AXLE_MAX_RANK) {
-        axle_error_set(AXLE_ERR_SHAPE, "reshape: rank %d is not in 0..%d", rank, AXLE_MAX_RANK);
+        axle_error_set(AXLE_ERR_SHAPE, "%s: rank %d is not in 0..%d", who, rank, AXLE_MAX_RANK);
         return false;
     }
+    if (axle__check_array(who, rank, dims))
+        return false;
     bool fits = true;
     for (int k = 0; k < rank; k++) {
         out[k] = dims[k];
@@ -76,7 +79,7 @@ static bool complete_dims(const axle_tensor *x, int rank, const int64_t *dims, i
         fits = known == x->count;
     }
     if (!fits)
-        axle_error_set(AXLE_ERR_SHAPE, "reshape: %s does not fit into %s", axle__shape_text(x, ta),
+        axle_error_set(AXLE_ERR_SHAPE, "%s: %s does not fit into %s", who, axle__shape_text(x, ta),
                        axle__dims_text(rank, dims, tb));
     return fits;
 }
@@ -90,21 +93,26 @@ static int reshape_backward(axle__node *node, axle_tensor *const *dy, axle_tenso
 
 static const axle__rule reshape_rule = {"reshape", reshape_backward, NULL};
 
-axle_tensor *axle_reshape(axle_tensor *x, int rank, const int64_t *dims)
+static axle_tensor *reshaped(const char *who, axle_tensor *x, int rank, const int64_t *dims)
 {
     int64_t wanted[AXLE_MAX_RANK], strides[AXLE_MAX_RANK];
-    if (!x || !complete_dims(x, rank, dims, wanted))
+    if (!x || !complete_dims(who, x, rank, dims, wanted))
         return NULL;
     axle_tensor *source = x;
     if (x->count == 0) {
         axle__row_major_strides(rank, wanted, strides);
     } else if (!reshaped_strides(&x->view, rank, wanted, strides)) {
-        source = axle__copy("reshape", x, (int)axle__dtype(x));
+        source = axle__copy(who, x, (int)axle__dtype(x));
         axle__row_major_strides(rank, wanted, strides);
     }
     axle_tensor *y = source ? axle__reviewed(source, rank, wanted, strides) : NULL;
     shape_attrs attrs = shape_of(x);
     return axle__record(&reshape_rule, y, &x, 1, NULL, 0, &attrs, sizeof(attrs));
+}
+
+axle_tensor *axle_reshape(axle_tensor *x, int rank, const int64_t *dims)
+{
+    return reshaped("reshape", x, rank, dims);
 }
 
 axle_tensor *axle_flatten(axle_tensor *x, int first, int last)
@@ -113,7 +121,7 @@ axle_tensor *axle_flatten(axle_tensor *x, int first, int last)
         return NULL;
     if (axle__rank(x) == 0) {
         int64_t one = 1;
-        return axle_reshape(x, 1, &one);
+        return reshaped("flatten", x, 1, &one);
     }
     first = axle__dim_index("flatten", axle__rank(x), first);
     last = axle__dim_index("flatten", axle__rank(x), last);
@@ -131,7 +139,7 @@ axle_tensor *axle_flatten(axle_tensor *x, int first, int last)
         else
             dims[rank++] = x->view.dim[k];
     }
-    return axle_reshape(x, rank, dims);
+    return reshaped("flatten", x, rank, dims);
 }
 
 axle_tensor *axle_unsqueeze(axle_tensor *x, int dim)
@@ -144,7 +152,7 @@ axle_tensor *axle_unsqueeze(axle_tensor *x, int dim)
         return NULL;
     for (int k = 0; k < rank; k++)
         dims[k] = k == place ? 1 : x->view.dim[k < place ? k : k - 1];
-    return axle_reshape(x, rank, dims);
+    return reshaped("unsqueeze", x, rank, dims);
 }
 
 axle_tensor *axle_squeeze(axle_tensor *x, int dim)
@@ -162,7 +170,7 @@ axle_tensor *axle_squeeze(axle_tensor *x, int dim)
     for (int k = 0; k < axle__rank(x); k++)
         if (k != place)
             dims[rank++] = x->view.dim[k];
-    return axle_reshape(x, rank, dims);
+    return reshaped("squeeze", x, rank, dims);
 }
 
 /* ------------------------------------------------------------------ permute */
