@@ -38,9 +38,10 @@ static uint64_t view_bytes(const axle_view *view)
 static int device_copy(axle_device *device, const axle_view *view, void *data, uint64_t size,
                        bool to_device)
 {
-    axle__block block = {.device = device, .buffer = view->buffer, .size = size};
-    return to_device ? axle__block_write(&block, view->offset, data, size)
-                     : axle__block_read(&block, view->offset, data, size);
+    axle__block block = {
+        .device = device, .buffer = view->buffer, .offset = view->offset, .size = size};
+    return to_device ? axle__block_write(&block, 0, data, size)
+                     : axle__block_read(&block, 0, data, size);
 }
 
 /* Address of the operand's first element in host memory, copied there if need be. */
