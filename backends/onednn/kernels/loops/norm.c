@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of layer norm, and the elementwise parts of the norms over channels. */
+#include "../isa.h"
+#if LOOP_ENABLED
+#include "../loops.h"
+
+/* Two passes over a row that the first one has brought into the cache. */
+static void moments(const float *x, int64_t n, double *mean, double *spread)
+{
+    double sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)x[i];
+    const double m = sum / (double)n;
+#pragma omp simd reduction(+ : squares)
+    for (int64_t i = 0; i < n; i++)
+        squares += ((double)x[i] - m) * ((double)x[i] - m);
+    *mean = m;
+    *spread = squares;
+}
+
+static double sum_squares(const float *x, int64_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+/* (x - mean) * rstd * gamma + beta; gamma and beta may be absent. */
+static void apply(const float *x, float mean, float rstd, const float *gamma, const float *beta,
+                  float *y, int64_t n)
+{
+    if (gamma && beta) {
+        SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * rstd * gamma[i] + beta[i];
+    } else if (gamma) {
+        SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * rstd * gamma[i];
+    } else {
+        SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * rstd;
+        for (int64_t i = 0; beta && i < n; i++)
+            y[i] += beta[i];
+    }
+}
+
+static void backward_sums(const float *dy, const float *x, const float *gamma, float mean,
+                          float rstd, int64_t n, double *sums)
+{
+    double s1 = 0, s2 = 0;
+    if (gamma) {
+#pragma omp simd reduction(+ : s1, s2)
+        for (int64_t i = 0; i < n; i++) {
+            const float g = dy[i] * gamma[i];
+            s1 += (double)g;
+            s2 += (double)(g * ((x[i] - mean) * rstd));
+        }
+    } else {
+#pragma omp simd reduction(+ : s1, s2)
+        for (int64_t i = 0; i < n; i++) {
+            s1 += (double)dy[i];
+            s2 += (double)(dy[i] * ((x[i] - mean) * rstd));
+        }
+    }
+    sums[0] = s1;
+    sums[1] = s2;
+}
+
+/* rstd * (g - s1 - xhat * s2), where s1 and s2 are the means of g and g * xhat over the row. */
+static void backward_dx(const float *dy, const float *x, const float *gamma, float mean, float rstd,
+                        float s1, float s2, float *dx, int64_t n)
+{
+    if (gamma) {
+        SIMD for (int64_t i = 0; i < n; i++) dx[i] =
+            rstd * ((dy[i] * gamma[i] - s1) - (x[i] - mean) * rstd * s2);
+    } else {
+        SIMD for (int64_t i = 0; i < n; i++) dx[i] =
+            rstd * ((dy[i] - s1) - (x[i] - mean) * rstd * s2);
+    }
+}
+
+static void backward_params(const float *dy, const float *x, float mean, float rstd, float *dgamma,
+                            float *dbeta, int64_t n)
+{
+    SIMD for (int64_t i = 0; i < n; i++)
+    {
+        dgamma[i] += dy[i] * ((x[i] - mean) * rstd);
+        dbeta[i] += dy[i];
+    }
+}
+
+static void flush(float *from, double *to, int64_t n)
+{
+    SIMD for (int64_t i = 0; i < n; i++)
+    {
+        to[i] += (double)from[i];
+        from[i] = 0.0f;
+    }
+}
+
+static void channel(const void *const *in, void *out, int64_t n, const elem_params *params)
+{
+    const float *x = in[0], *mean = in[1], *factor = in[2], *shift = in[3];
+    float *y = out;
+    (void)params;
+    SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * factor[i] + shift[i];
+}
+
+static void group(const void *const *in, void *out, int64_t n, const elem_params *params)
+{
+    const float *x = in[0], *mean = in[1], *rstd = in[2], *gamma = in[3], *beta = in[4];
+    float *y = out;
+    (void)params;
+    SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * rstd[i] * gamma[i] + beta[i];
+}
+
+static void channel_backward(const void *const *in, void *out, int64_t n, const elem_params *params)
+{
+    const float *dy = in[0], *x = in[1], *mean = in[2], *a = in[3], *b = in[4], *c = in[5];
+    float *dx = out;
+    (void)params;
+    SIMD for (int64_t i = 0; i < n; i++) dx[i] = a[i] * dy[i] + (b[i] * (x[i] - mean[i]) + c[i]);
+}
+
+const struct norm_loops LOOP(cpu_norm_loops) = {
+    .moments = moments,
+    .sum_squares = sum_squares,
+    .apply = apply,
+    .backward_sums = backward_sums,
+    .backward_dx = backward_dx,
+    .backward_params = backward_params,
+    .flush = flush,
+    .channel = channel,
+    .group = group,
+    .channel_backward = channel_backward,
+};
+#endif
+LOOP_END;
