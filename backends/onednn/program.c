@@ -270,11 +270,11 @@ static int is_describable(const axle_view *view)
     return 1;
 }
 
-/* oneDNN's generated copies are the fastest at transposing; types and strides that it does not know
- * go through the COPY operator. */
+/* oneDNN's generated copies are the fastest at transposing. Conversions, and strides that it does
+ * not know, go through the COPY operator. */
 static dnn_plan *plan_move(const axle_view *from, const axle_view *to)
 {
-    if (!is_describable(from) || !is_describable(to))
+    if (from->dtype != to->dtype || !is_describable(from) || !is_describable(to))
         return NULL;
     const dnn_layout source = program_layout(from), target = program_layout(to);
     dnn_plan *plan;
