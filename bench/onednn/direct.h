@@ -11,11 +11,11 @@
 #define DIRECT_API __attribute__((visibility("default")))
 
 /*
- * Make a workload, NULL on failure:
+ * Make a workload for so many threads, NULL on failure:
  *   "matmul"  sizes M, K, N: a row-major f32 product (M, K) x (K, N)
  *   "lenet"   sizes batch, 0, 0: a training step of the LeNet of libaxle-models with Adam
  */
-DIRECT_API void *axle_bench_create(const char *what, const int64_t sizes[3]);
+DIRECT_API void *axle_bench_create(const char *what, const int64_t sizes[3], int threads);
 /* Run it once, to its end. Returns 0 on success. */
 DIRECT_API int axle_bench_run(void *workload);
 DIRECT_API void axle_bench_release(void *workload);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <omp.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -12,8 +13,9 @@ static const struct {
     {"lenet", direct_lenet_create},
 };
 
-void *axle_bench_create(const char *what, const int64_t sizes[3])
+void *axle_bench_create(const char *what, const int64_t sizes[3], int threads)
 {
+    omp_set_num_threads(threads);
     for (size_t k = 0; k < sizeof(workloads) / sizeof(workloads[0]); k++)
         if (strcmp(workloads[k].name, what) == 0)
             return workloads[k].create(sizes);

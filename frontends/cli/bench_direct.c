@@ -14,7 +14,7 @@
 #include "bench.h"
 
 static struct {
-    void *(*create)(const char *what, const int64_t sizes[3]);
+    void *(*create)(const char *what, const int64_t sizes[3], int threads);
     int (*run)(void *workload);
     void (*release)(void *workload);
 } module;
@@ -78,7 +78,7 @@ bench_work bench_direct_create(const char *what, const int64_t sizes[3])
     bench_work none = {NULL, NULL};
     if (!is_loaded())
         return none;
-    void *workload = module.create(what, sizes);
+    void *workload = module.create(what, sizes, bench_threads());
     return workload ? (bench_work){module.run, workload} : none;
 }
 

@@ -94,7 +94,7 @@ static int train_epoch(training *training)
 int train_loop(training *training)
 {
     const train_settings *settings = training->settings;
-    int code = AXLE_OK;
+    int code = interrupt_signal() ? AXLE_ERR_INTERRUPTED : AXLE_OK;
     axle_module_train(axle_model_module(training->model), 1);
     progress_begin(&training->progress, settings->quiet, settings->epochs, training->updates,
                    settings->log_every);
