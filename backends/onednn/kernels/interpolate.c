@@ -182,31 +182,50 @@ static axle_status backward_prepare(axle_be_device *device, const axle_op_desc *
     return AXLE_OK;
 }
 
-static void clear_plane(const resize_op *op, float *dx)
+/* The fine elements that took coarse element i along dim d: [*begin, *end). */
+static void takers_of(const resize_op *op, int d, int64_t i, int64_t *begin, int64_t *end)
 {
-    const int64_t channels = op->channels_last ? op->channels : 1;
-    for (int64_t d = 0; d < op->coarse_dim[0]; d++)
-        for (int64_t h = 0; h < op->coarse_dim[1]; h++)
-            for (int64_t w = 0; w < op->coarse_dim[2]; w++)
-                memset(dx + d * op->coarse_stride[0] + h * op->coarse_stride[1] +
-                           w * op->coarse_stride[2],
-                       0, sizeof(float) * (size_t)channels);
+    *begin = cpu_ceil_div(i * op->fine_dim[d], op->coarse_dim[d]);
+    *end = cpu_ceil_div((i + 1) * op->fine_dim[d], op->coarse_dim[d]);
 }
 
-static void add_plane(const resize_op *op, const float *dy, float *dx)
+enum { CHANNELS = 64 };
+
+/* Sums over a box of fine elements, for n <= CHANNELS channels that lie together. */
+static void sum_box(const resize_op *op, const float *dy, const int64_t begin[DIMS],
+                    const int64_t end[DIMS], float *dx, int64_t n)
 {
-    for (int64_t d = 0; d < op->fine_dim[0]; d++) {
-        for (int64_t h = 0; h < op->fine_dim[1]; h++) {
-            const float *from = dy + d * op->fine_stride[0] + h * op->fine_stride[1];
-            float *to = dx + source_of(op, 0, d) * op->coarse_stride[0] +
-                        source_of(op, 1, h) * op->coarse_stride[1];
-            for (int64_t w = 0; w < op->fine_dim[2]; w++) {
-                float *at = to + source_of(op, 2, w) * op->coarse_stride[2];
-                if (op->channels_last)
-                    op->loops->pool->add_scaled(from + w * op->fine_stride[2], 1.0f, at,
-                                                op->channels);
+    const struct pool_loops *loops = op->loops->pool;
+    double sum[CHANNELS] = {0};
+    for (int64_t d = begin[0]; d < end[0]; d++) {
+        for (int64_t h = begin[1]; h < end[1]; h++) {
+            const float *row = dy + d * op->fine_stride[0] + h * op->fine_stride[1];
+            for (int64_t w = begin[2]; w < end[2]; w++) {
+                if (n == 1)
+                    sum[0] += (double)row[w * op->fine_stride[2]];
                 else
-                    *at += from[w * op->fine_stride[2]];
+                    loops->sum_tap(row + w * op->fine_stride[2], 1, sum, n);
+            }
+        }
+    }
+    for (int64_t c = 0; c < n; c++)
+        dx[c] = (float)sum[c];
+}
+
+static void sum_plane(const resize_op *op, const float *dy, float *dx)
+{
+    const int64_t channels = op->channels_last ? op->channels : 1;
+    int64_t begin[DIMS], end[DIMS];
+    for (int64_t d = 0; d < op->coarse_dim[0]; d++) {
+        takers_of(op, 0, d, &begin[0], &end[0]);
+        for (int64_t h = 0; h < op->coarse_dim[1]; h++) {
+            takers_of(op, 1, h, &begin[1], &end[1]);
+            for (int64_t w = 0; w < op->coarse_dim[2]; w++) {
+                takers_of(op, 2, w, &begin[2], &end[2]);
+                float *to = dx + d * op->coarse_stride[0] + h * op->coarse_stride[1] +
+                            w * op->coarse_stride[2];
+                for (int64_t c = 0; c < channels; c += CHANNELS)
+                    sum_box(op, dy + c, begin, end, to + c, cpu_min(channels - c, CHANNELS));
             }
         }
     }
@@ -219,8 +238,7 @@ static void backward_planes(void *arg, int64_t begin, int64_t end, int32_t worke
     (void)worker;
     for (int64_t plane = begin; plane < end; plane++) {
         float *dx = (float *)call->to + plane_at(op, plane, op->coarse_sample, op->coarse_channel);
-        clear_plane(op, dx);
-        add_plane(
+        sum_plane(
             op, (const float *)call->from + plane_at(op, plane, op->fine_sample, op->fine_channel),
             dx);
     }

@@ -79,7 +79,8 @@ noinst_LTLIBRARIES += \
 	%D%/pool_geometry.c \
 	%D%/random.c \
 	%D%/reduce.c \
-	%D%/reduce.h \
+	%D%/reduction.c \
+	%D%/reduction.h \
 	%D%/rows.c \
 	%D%/rows.h \
 	%D%/scatter.c \

@@ -8,7 +8,7 @@
 #define AXLE_ONEDNN_NORM_H
 
 #include "elem.h"
-#include "reduce.h"
+#include "reduction.h"
 
 /* A vector of parameters or statistics outside the operator's own workspace. */
 typedef struct norm_vector {

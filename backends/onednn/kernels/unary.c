@@ -58,7 +58,8 @@ static elem_loop unary_loop(const cpu_loops *loops, const axle_op_desc *desc)
 {
     const axle_unary_attrs *attrs = desc->attrs;
     const int32_t domain = cpu_dtype_domain(desc->in[0]->dtype);
-    if (domain < 0 || attrs->kind >= AXLE_UNARY_LIMIT)
+    if (domain < 0 || attrs->kind >= AXLE_UNARY_LIMIT ||
+        (domain == DOMAIN_I64 && attrs->kind == AXLE_UNARY_POW_SCALAR))
         return NULL;
     return loops->unary->forward[domain][simplest_kind(attrs)];
 }

@@ -151,8 +151,7 @@ INLINE float vm_gelu_slope(float x)
     const float a = vm_abs(x);
     const float bell = vm_bell(x);
     const float upper = vm_normal_tail(a > 14.6f ? 14.6f : a) * bell;
-    const float density = x * bell * 0.398942280f;
-    return (x < 0.0f ? upper : 1.0f - upper) + (a < INFINITY ? density : 0.0f);
+    return (x < 0.0f ? upper : 1.0f - upper) + x * bell * 0.398942280f;
 }
 
 #endif

@@ -18,7 +18,7 @@ INLINE float gelu_tanh_slope(float v)
     const float t = vm_tanh(u);
     const float du = 0.797884561f * (1.0f + 0.134145f * v * v);
     const float bend = 0.5f * v * (1.0f - t * t) * du;
-    return 0.5f * (1.0f + t) + (vm_abs(v) < 100.0f ? bend : 0.0f);
+    return 0.5f * (1.0f + t) + (vm_abs(v) < 100.0f ? bend : v - v);
 }
 
 INLINE float silu_slope(float v)
@@ -189,7 +189,8 @@ static void f32_POW_SCALAR(const void *const *in, void *out, int64_t n, const el
     } else if (a == 3.0) {
         SIMD for (int64_t i = 0; i < n; i++) dx[i] = dy[i] * (3.0f * x[i] * x[i]);
     } else if (a == 0.5) {
-        SIMD for (int64_t i = 0; i < n; i++) dx[i] = dy[i] * (0.5f / sqrtf(x[i]));
+        SIMD for (int64_t i = 0; i < n; i++) dx[i] =
+            dy[i] * (x[i] == -INFINITY ? 0.0f : 0.5f / sqrtf(x[i]));
     } else {
         for (int64_t i = 0; i < n; i++)
             dx[i] = a == 0.0 ? 0.0f : dy[i] * (fa * (float)pow(D(x[i]), a - 1.0));

@@ -9,8 +9,8 @@
  *
  * Besides REDUCE itself this serves the norms: moments, and sums of a gradient against them.
  */
-#ifndef AXLE_ONEDNN_REDUCE_H
-#define AXLE_ONEDNN_REDUCE_H
+#ifndef AXLE_ONEDNN_REDUCTION_H
+#define AXLE_ONEDNN_REDUCTION_H
 
 #include "kernel.h"
 
