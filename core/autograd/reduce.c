@@ -131,10 +131,19 @@ static bool wants_float(uint32_t kind)
            kind == AXLE_REDUCE_NORM2;
 }
 
+/* any and all take every type. */
+static int check_type(uint32_t kind, const axle_tensor *x)
+{
+    if (kind == AXLE_REDUCE_ANY || kind == AXLE_REDUCE_ALL)
+        return AXLE_OK;
+    const char *who = axle__reduce_name(kind);
+    return wants_float(kind) ? axle__check_float(who, x) : axle__check_number(who, x);
+}
+
 static axle_tensor *reduce(uint32_t kind, int n, const int *dims, int keepdim, double parameter,
                            axle_tensor *x)
 {
-    if (!x || (wants_float(kind) && axle__check_float(axle__reduce_name(kind), x)))
+    if (!x || check_type(kind, x))
         return NULL;
     reduce_attrs attrs = {.parameter = parameter, .rank = axle__rank(x)};
     if (!axle__dims_mask(axle__reduce_name(kind), attrs.rank, n, dims, &attrs.mask))

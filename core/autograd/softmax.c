@@ -24,6 +24,7 @@ static int softmax_backward(axle__node *node, axle_tensor *const *dy, axle_tenso
 }
 
 static const axle__rule softmax_rule = {"softmax", softmax_backward, NULL};
+static const axle__rule masked_softmax_rule = {"masked_softmax", softmax_backward, NULL};
 static const axle__rule log_softmax_rule = {"log_softmax", softmax_backward, NULL};
 
 /* View of a mask repeated to x's dims; false and an error where it does not fit. */
@@ -81,7 +82,13 @@ axle_tensor *axle_log_softmax(axle_tensor *x, int dim)
 
 axle_tensor *axle_masked_softmax(axle_tensor *x, axle_tensor *mask, int dim)
 {
-    return mask ? softmax(&softmax_rule, false, x, mask, dim) : NULL;
+    if (!x || !mask)
+        return NULL;
+    if (axle__dtype(mask) == AXLE_DTYPE_BOOL)
+        return softmax(&masked_softmax_rule, false, x, mask, dim);
+    axle_error_set(AXLE_ERR_DTYPE, "masked_softmax: the mask must be bool, got %s",
+                   axle_dtype_name((int)axle__dtype(mask)));
+    return NULL;
 }
 
 /* ------------------------------------------------------------------ attention */

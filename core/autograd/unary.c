@@ -27,9 +27,11 @@ static const axle__rule rules[AXLE_UNARY_LIMIT] = {
 #undef RULE
 };
 
-/* Kinds that integers have, too. */
-static bool takes_integers(uint32_t kind)
+/* Whether a kind has that element type: all have floats, some integers, few booleans. */
+static int check_type(uint32_t kind, const axle_tensor *x)
 {
+    if (axle_dtype_is_float((int)axle__dtype(x)) || axle__unary_saves(kind) == 'B')
+        return AXLE_OK;
     switch (kind) {
     case AXLE_UNARY_NEG:
     case AXLE_UNARY_ABS:
@@ -42,15 +44,15 @@ static bool takes_integers(uint32_t kind)
     case AXLE_UNARY_CEIL:
     case AXLE_UNARY_ROUND:
     case AXLE_UNARY_TRUNC:
-        return true;
+        return axle__check_number(axle__unary_name(kind), x);
     default:
-        return axle__unary_saves(kind) == 'B';
+        return axle__check_float(axle__unary_name(kind), x);
     }
 }
 
 static axle_tensor *unary(uint32_t kind, double alpha, double beta, axle_tensor *x)
 {
-    if (!x || (!takes_integers(kind) && axle__check_float(axle__unary_name(kind), x)))
+    if (!x || check_type(kind, x))
         return NULL;
     axle_tensor *y = axle__unary(kind, alpha, beta, x);
     char saves = axle__unary_saves(kind);

@@ -217,6 +217,13 @@ int axle__check_float(const char *who, const axle_tensor *x)
                           axle_dtype_name((int)axle__dtype(x)));
 }
 
+int axle__check_number(const char *who, const axle_tensor *x)
+{
+    if (axle__dtype(x) != AXLE_DTYPE_BOOL)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_DTYPE, "%s: wants numbers, got bool", who);
+}
+
 int axle__check_index_dtype(const char *who, const axle_tensor *index)
 {
     if (axle__dtype(index) == AXLE_DTYPE_I64 || axle__dtype(index) == AXLE_DTYPE_I32)

@@ -70,6 +70,8 @@ int axle__check_same_device(const char *who, const axle_tensor *a, const axle_te
 /* Both. */
 int axle__check_pair(const char *who, const axle_tensor *a, const axle_tensor *b);
 int axle__check_float(const char *who, const axle_tensor *x);
+/* Anything but booleans. */
+int axle__check_number(const char *who, const axle_tensor *x);
 int axle__check_index_dtype(const char *who, const axle_tensor *index);
 int axle__check_rank_at_least(const char *who, const axle_tensor *x, int rank);
 /* For functions that are no operators: what made a NULL is told, else that there is no tensor. */
