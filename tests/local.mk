@@ -57,14 +57,18 @@ unit_tests = \
 	%D%/unit/base/threads \
 	%D%/unit/device/allocator \
 	%D%/unit/device/cache \
+	%D%/unit/device/dispatch \
 	%D%/unit/device/guard \
 	%D%/unit/device/plugin \
 	%D%/unit/device/registry \
 	%D%/unit/device/selection \
 	%D%/unit/device/survey \
 	%D%/unit/device/transfer \
+	%D%/unit/autograd/cases \
 	%D%/unit/autograd/engine \
+	%D%/unit/autograd/errors \
 	%D%/unit/autograd/gradients \
+	%D%/unit/autograd/graph \
 	%D%/unit/nn/allocation \
 	%D%/unit/nn/attention \
 	%D%/unit/nn/init \
@@ -83,6 +87,13 @@ unit_tests = \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
 	%D%/unit/io/safetensors \
+	%D%/unit/tensor/create \
+	%D%/unit/tensor/host \
+	%D%/unit/tensor/layout \
+	%D%/unit/tensor/random \
+	%D%/unit/tensor/scope \
+	%D%/unit/tensor/shape \
+	%D%/unit/tensor/view \
 	%D%/unit/train/accelerator \
 	%D%/unit/models/image
 
@@ -93,6 +104,7 @@ unit_headers = \
 	%D%/unit/files.h \
 	%D%/unit/nn/golden_layer.h \
 	%D%/unit/nn/nn.h \
+	%D%/unit/tensors.h \
 	%D%/unit/unit.h
 
 LDADD = $(support_ldadd) core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
@@ -109,6 +121,8 @@ test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_buil
 # What programs of either kind share: golden vectors and the table of operator cases.
 check_LTLIBRARIES += %D%/support/libsupport.la
 %C%_support_libsupport_la_SOURCES = \
+	%D%/support/field_cases.c \
+	%D%/support/field_cases.h \
 	%D%/support/golden.c \
 	%D%/support/golden.h \
 	%D%/support/op_cases.c \
@@ -124,7 +138,12 @@ black_box_ldflags = $(AM_LDFLAGS) -no-install
 
 # Operators, optimizers and schedules on each backend, against PyTorch's results and against the
 # reference backend. The scripts choose the backend.
-conformance_programs = %D%/conformance/golden_ops %D%/conformance/golden_optim
+conformance_programs = \
+	%D%/conformance/cases \
+	%D%/conformance/golden_ops \
+	%D%/conformance/golden_optim
+%C%_conformance_cases_LDADD = $(black_box_ldadd)
+%C%_conformance_cases_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_ops_SOURCES = \
 	%D%/conformance/golden_calls.c \
 	%D%/conformance/golden_calls.h \
@@ -141,6 +160,8 @@ check_PROGRAMS += $(conformance_programs)
 
 conformance_tests = \
 	%D%/conformance/agreement_onednn.sh \
+	%D%/conformance/cases_onednn.sh \
+	%D%/conformance/cases_reference.sh \
 	%D%/conformance/golden_ops_onednn.sh \
 	%D%/conformance/golden_ops_reference.sh \
 	%D%/conformance/golden_optim_onednn.sh \
