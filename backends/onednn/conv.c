@@ -27,17 +27,11 @@ static const axle_view *view_of(const builder *b, int operand)
 
 /* ------------------------------------------------------------------ support */
 
-static int is_float(const axle_view *view)
-{
-    return view->dtype == AXLE_DTYPE_F32 || view->dtype == AXLE_DTYPE_BF16 ||
-           view->dtype == AXLE_DTYPE_F16;
-}
-
 static int is_supported(const axle_op_desc *desc)
 {
     const axle_conv_attrs *attrs = desc->attrs;
-    return is_float(desc->in[0]) && attrs->n_spatial >= 1 && attrs->n_spatial <= AXLE_MAX_SPATIAL &&
-           activation_is_known(attrs->activation);
+    return cpu_is_float(desc->in[0]->dtype) && attrs->n_spatial >= 1 &&
+           attrs->n_spatial <= AXLE_MAX_SPATIAL && activation_is_known(attrs->activation);
 }
 
 /* ------------------------------------------------------------------ operands */
@@ -394,7 +388,8 @@ static axle_status prepare(const cpu_kernel *kernel, axle_be_device *device,
                                    .query = query,                                                 \
                                    .prepare = name##_prepare,                                      \
                                    .run = program_run,                                             \
-                                   .release = program_release};
+                                   .release = program_release,                                     \
+                                   .suits = is_supported};
 
 CONV_KERNEL(conv, AXLE_OP_CONV)
 CONV_KERNEL(conv_backward_data, AXLE_OP_CONV_BACKWARD_DATA)

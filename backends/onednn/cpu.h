@@ -28,6 +28,9 @@ typedef struct cpu_kernel {
                            axle_error *error);
     axle_status (*run)(axle_be_op *op, const axle_op_args *args, axle_error *error);
     void (*release)(axle_be_op *op);
+    /* Where query is costly: whether prepare is worth a try. It then fails with
+     * AXLE_ERR_UNSUPPORTED where query would have declined. */
+    int (*suits)(const axle_op_desc *desc);
 } cpu_kernel;
 
 /* A prepared operator; each kernel's own struct begins with it. */
@@ -56,6 +59,12 @@ static inline int64_t cpu_count(const axle_view *view)
     for (uint32_t k = 0; k < view->rank; k++)
         count *= view->dim[k];
     return count;
+}
+
+/* Whether a type is a float that computes in f32. */
+static inline int cpu_is_float(uint32_t dtype)
+{
+    return dtype == AXLE_DTYPE_F32 || dtype == AXLE_DTYPE_F16 || dtype == AXLE_DTYPE_BF16;
 }
 
 /* Fill an error and return its code. */

@@ -54,17 +54,38 @@ axle_status cpu_op_query(axle_be_device *device, const axle_op_desc *desc, axle_
     return AXLE_OK;
 }
 
+static int suits(const cpu_kernel *kernel, const axle_op_desc *desc)
+{
+    if (kernel->op != desc->op)
+        return 0;
+    if (kernel->suits)
+        return kernel->suits(desc);
+    axle_op_info info = {.struct_size = sizeof(info)};
+    return kernel->query(desc, &info) == AXLE_OK && info.support == AXLE_SUPPORT_YES;
+}
+
+/* The same kernel as find() tells, without planning everything twice. */
+static axle_status prepare_first(const cpu_kernel *const *table, axle_be_device *device,
+                                 const axle_op_desc *desc, axle_be_op **out, axle_error *error)
+{
+    for (; *table; table++) {
+        if (!suits(*table, desc))
+            continue;
+        const axle_status status = (*table)->prepare(device, desc, out, error);
+        if (status != AXLE_ERR_UNSUPPORTED)
+            return status;
+    }
+    return cpu_fail(error, AXLE_ERR_UNSUPPORTED,
+                    "onednn: operator %" PRIu32 " is not supported for these operands", desc->op);
+}
+
 axle_status cpu_op_prepare(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
                            axle_error *error)
 {
-    axle_op_info info = {.struct_size = sizeof(info)};
     const int before = threads_enter(device);
-    const cpu_kernel *kernel = find(desc, &info);
-    const axle_status status =
-        kernel ? kernel->prepare(device, desc, out, error)
-               : cpu_fail(error, AXLE_ERR_UNSUPPORTED,
-                          "onednn: operator %" PRIu32 " is not supported for these operands",
-                          desc->op);
+    axle_status status = prepare_first(cpu_primitive_kernels, device, desc, out, error);
+    if (status == AXLE_ERR_UNSUPPORTED)
+        status = prepare_first(cpu_openmp_kernels, device, desc, out, error);
     threads_leave(device, before);
     return status;
 }

@@ -24,16 +24,9 @@ typedef struct builder {
     matmul_shape shape;
     int slot[MATMUL_OPERANDS]; /* what the primitive works on */
     int y;                     /* the result, where it is not slot[MATMUL_Y] */
-    int bias;
 } builder;
 
 /* ------------------------------------------------------------------ support */
-
-static int is_float(const axle_view *view)
-{
-    return view->dtype == AXLE_DTYPE_F32 || view->dtype == AXLE_DTYPE_BF16 ||
-           view->dtype == AXLE_DTYPE_F16;
-}
 
 static int is_empty(const matmul_shape *shape)
 {
@@ -48,7 +41,7 @@ static int is_empty(const matmul_shape *shape)
 static int is_supported(const axle_op_desc *desc)
 {
     const axle_matmul_attrs *attrs = desc->attrs;
-    if (!is_float(desc->out[0]) || !activation_is_known(attrs->activation) ||
+    if (!cpu_is_float(desc->out[0]->dtype) || !activation_is_known(attrs->activation) ||
         !isfinite(1.0f / (float)attrs->alpha))
         return 0;
     matmul_shape shape;
@@ -348,4 +341,5 @@ const cpu_kernel cpu_matmul = {.op = AXLE_OP_MATMUL,
                                .query = query,
                                .prepare = prepare,
                                .run = program_run,
-                               .release = program_release};
+                               .release = program_release,
+                               .suits = is_supported};

@@ -50,11 +50,6 @@ static const element elements[] = {
     [AXLE_DTYPE_BF16] = {load_bf16, store_bf16, 2},
 };
 
-static int is_float(uint32_t dtype)
-{
-    return dtype < sizeof(elements) / sizeof(elements[0]) && elements[dtype].load;
-}
-
 typedef struct direct_op {
     axle_be_op base;
     matmul_shape shape;
@@ -194,7 +189,7 @@ static double terms(const matmul_shape *shape)
 static axle_status query(const axle_op_desc *desc, axle_op_info *info)
 {
     const axle_matmul_attrs *attrs = desc->attrs;
-    if (!is_float(desc->out[0]->dtype) || !activation_is_known(attrs->activation))
+    if (!cpu_is_float(desc->out[0]->dtype) || !activation_is_known(attrs->activation))
         return AXLE_OK;
     matmul_shape shape;
     read_shape(&shape, desc);
