@@ -53,7 +53,7 @@ static void mask_column(float *column, int64_t rows, const float *mask)
         mask[r] == -INFINITY ? -INFINITY : column[r] + mask[r];
 }
 
-static int finite(const float *x, int64_t n)
+static int all_finite(const float *x, int64_t n)
 {
     uint32_t largest = 0;
 #pragma omp simd reduction(max : largest)
@@ -81,7 +81,7 @@ const struct attention_loops LOOP(cpu_attention_loops) = {
     .backward = tile_backward,
     .drop = drop,
     .mask_column = mask_column,
-    .finite = finite,
+    .finite = all_finite,
     .transpose = transpose,
 };
 #endif
