@@ -30,8 +30,10 @@ static uint64_t board_workspace;
 static bool board_lazy; /* work waits until somebody has to see its results */
 static axle_status board_prepare_status, board_run_status;
 static uint32_t board_error_flags;
-static bool board_saw_strides, board_saw_workspace;
+static atomic_bool board_saw_strides, board_saw_workspace;
 static atomic_int board_prepared, board_ops, board_runs, board_inside, board_overlaps;
+/* Operators are released by any thread, also while others use the queue. */
+static pthread_mutex_t board_pending_lock = PTHREAD_MUTEX_INITIALIZER;
 static pending_run *board_pending[MOST_PENDING];
 static int board_pending_count;
 
@@ -75,13 +77,29 @@ static axle_status run_now(const pending_run *run, axle_error *error)
     return status;
 }
 
-static void drain(void)
+static void drain_locked(void)
 {
     for (int k = 0; k < board_pending_count; k++) {
         assert_int_equal(run_now(board_pending[k], NULL), AXLE_OK);
         free(board_pending[k]);
     }
     board_pending_count = 0;
+}
+
+static void drain(void)
+{
+    pthread_mutex_lock(&board_pending_lock);
+    drain_locked();
+    pthread_mutex_unlock(&board_pending_lock);
+}
+
+static void run_later(pending_run *run)
+{
+    pthread_mutex_lock(&board_pending_lock);
+    if (board_pending_count == MOST_PENDING)
+        drain_locked();
+    board_pending[board_pending_count++] = run;
+    pthread_mutex_unlock(&board_pending_lock);
 }
 
 static axle_status op_query(axle_be_device *device, const axle_op_desc *desc, axle_op_info *info)
@@ -94,6 +112,12 @@ static axle_status op_query(axle_be_device *device, const axle_op_desc *desc, ax
     return AXLE_OK;
 }
 
+static void note_strides(const axle_view *view)
+{
+    if (view && !axle__view_is_row_major(view))
+        board_saw_strides = true;
+}
+
 static axle_status op_prepare(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
                               axle_error *error)
 {
@@ -104,9 +128,9 @@ static axle_status op_prepare(axle_be_device *device, const axle_op_desc *desc, 
         return board_prepare_status;
     }
     for (uint32_t k = 0; k < desc->n_in; k++)
-        board_saw_strides |= desc->in[k] && !axle__view_is_row_major(desc->in[k]);
+        note_strides(desc->in[k]);
     for (uint32_t k = 0; k < desc->n_out; k++)
-        board_saw_strides |= desc->out[k] && !axle__view_is_row_major(desc->out[k]);
+        note_strides(desc->out[k]);
     axle_be_op *op = malloc(sizeof(*op));
     axle_status status = host->api->op_prepare(host->handle, desc, &op->host, error);
     if (status) {
@@ -131,7 +155,8 @@ static axle_status op_run(axle_be_queue *queue, axle_be_op *op, const axle_op_ar
     }
     if (board_inside++ > 0)
         board_overlaps++;
-    board_saw_workspace |= args->workspace != NULL && args->workspace_offset % 64 == 0;
+    if (args->workspace && args->workspace_offset % 64 == 0)
+        board_saw_workspace = true;
     pending_run *run = calloc(1, sizeof(*run));
     run->op = op;
     run->args = *args;
@@ -143,9 +168,7 @@ static axle_status op_run(axle_be_queue *queue, axle_be_op *op, const axle_op_ar
             *(axle_view *)(run->out[k] = &run->view[AXLE_OP_MAX_IN + k]) = *args->out[k];
     axle_status status = AXLE_OK;
     if (board_lazy) {
-        if (board_pending_count == MOST_PENDING)
-            drain();
-        board_pending[board_pending_count++] = run;
+        run_later(run);
     } else {
         status = run_now(run, error);
         free(run);
