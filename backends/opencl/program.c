@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs: built once a device and set of options, from the binary that an earlier process left
+ * in the host's cache or from source. A binary that the driver refuses is dropped.
+ */
+#include "opencl.h"
+#include "sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FILES = 4, MOST_OPTIONS = 768 };
+
+struct ocl_program {
+    ocl_program *next;
+    cl_program handle;
+    char *key; /* files and options */
+};
+
+/* What a build is made of. */
+typedef struct recipe {
+    const char *text[MOST_FILES];
+    cl_uint n;
+    char options[MOST_OPTIONS];
+} recipe;
+
+static const char *source_of(const char *name, size_t length)
+{
+    for (const ocl_source *s = ocl_sources; s->name; s++)
+        if (strlen(s->name) == length && memcmp(s->name, name, length) == 0)
+            return s->text;
+    return NULL;
+}
+
+static int recipe_read(const axle_be_device *device, const char *files, const char *options,
+                       recipe *r)
+{
+    r->n = 0;
+    while (*files) {
+        const size_t length = strcspn(files, " ");
+        if (r->n == MOST_FILES || !(r->text[r->n++] = source_of(files, length)))
+            return 0;
+        files += length + strspn(files + length, " ");
+    }
+    const int written =
+        snprintf(r->options, sizeof(r->options), "-cl-std=CL1.2%s%s %s",
+                 device->about.has_f64 ? " -DHAVE_F64" : "",
+                 device->about.type & CL_DEVICE_TYPE_CPU ? " -DON_CPU" : "", options);
+    return written > 0 && (size_t)written < sizeof(r->options);
+}
+
+/* The key of a binary: everything that it depends on, each part ended by a zero byte. */
+static char *cache_key(const axle_be_device *device, const recipe *r, size_t *size)
+{
+    const ocl_description *d = &device->about;
+    const char *part[5 + MOST_FILES] = {"opencl 1", r->options, d->platform_name, d->name,
+                                        d->driver};
+    char version[160];
+    size_t n = 5, length = 0;
+    snprintf(version, sizeof(version), "%s, C %d", d->version, d->c_version);
+    for (cl_uint k = 0; k < r->n; k++)
+        part[n++] = r->text[k];
+    for (size_t k = 0; k < n; k++)
+        length += strlen(part[k]) + 1;
+    char *key = malloc(length + strlen(version) + 1), *to = key;
+    if (!key)
+        return NULL;
+    for (size_t k = 0; k < n; k++)
+        to = stpcpy(to, part[k]) + 1;
+    stpcpy(to, version);
+    *size = length + strlen(version) + 1;
+    return key;
+}
+
+static cl_program build_binary(axle_be_device *device, const recipe *r, const void *blob,
+                               uint64_t blob_size)
+{
+    const unsigned char *binary = blob;
+    const size_t size = blob_size;
+    cl_int code;
+    cl_program program = clCreateProgramWithBinary(device->context, 1, &device->about.id, &size,
+                                                   &binary, NULL, &code);
+    if (program &&
+        clBuildProgram(program, 1, &device->about.id, r->options, NULL, NULL) != CL_SUCCESS) {
+        clReleaseProgram(program);
+        program = NULL;
+    }
+    return program;
+}
+
+static cl_program from_cache(axle_be_device *device, const recipe *r, const char *key, size_t size)
+{
+    void *blob = NULL;
+    uint64_t blob_size = 0;
+    if (!key || !AXLE_HAS(ocl_host, axle_host, cache_get) ||
+        ocl_host->cache_get(ocl_host->ctx, key, size, &blob, &blob_size) != AXLE_OK)
+        return NULL;
+    cl_program program = build_binary(device, r, blob, blob_size);
+    ocl_host->free(ocl_host->ctx, blob);
+    if (!program && AXLE_HAS(ocl_host, axle_host, cache_drop)) {
+        ocl_log(AXLE_LOG_INFO, "the driver refuses a cached binary; building from source");
+        ocl_host->cache_drop(ocl_host->ctx, key, size);
+    }
+    return program;
+}
+
+static void to_cache(cl_program program, const char *key, size_t key_size)
+{
+    size_t size = 0;
+    if (!key || !AXLE_HAS(ocl_host, axle_host, cache_put) ||
+        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL) !=
+            CL_SUCCESS ||
+        size == 0)
+        return;
+    unsigned char *binary = malloc(size);
+    if (binary &&
+        clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS)
+        ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size);
+    free(binary);
+}
+
+static axle_status compile_failed(axle_be_device *device, cl_program program, const char *files,
+                                  const recipe *r, cl_int code, axle_error *error)
+{
+    char *log = NULL;
+    size_t size = 0;
+    clGetProgramBuildInfo(program, device->about.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    if (size > 0 && (log = calloc(size + 1, 1)))
+        clGetProgramBuildInfo(program, device->about.id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    ocl_fail(error, AXLE_ERR_COMPILE, "opencl: %s with %s does not compile (%d): %.600s", files,
+             r->options, code, log ? log : "no log");
+    free(log);
+    return AXLE_ERR_COMPILE;
+}
+
+static axle_status build_source(axle_be_device *device, const char *files, recipe *r,
+                                cl_program *out, axle_error *error)
+{
+    cl_int code;
+    cl_program program = clCreateProgramWithSource(device->context, r->n, r->text, NULL, &code);
+    if (!program)
+        return ocl_fail_cl(error, code, "clCreateProgramWithSource");
+    code = clBuildProgram(program, 1, &device->about.id, r->options, NULL, NULL);
+    if (code == CL_SUCCESS) {
+        *out = program;
+        return AXLE_OK;
+    }
+    const axle_status status = compile_failed(device, program, files, r, code, error);
+    clReleaseProgram(program);
+    return status;
+}
+
+static axle_status build(axle_be_device *device, const char *files, const char *options,
+                         cl_program *out, axle_error *error)
+{
+    recipe r;
+    size_t size = 0;
+    if (!recipe_read(device, files, options, &r))
+        return ocl_fail(error, AXLE_ERR_INTERNAL, "opencl: no program of '%s' with '%s'", files,
+                        options);
+    char *key = cache_key(device, &r, &size);
+    axle_status status = AXLE_OK;
+    *out = from_cache(device, &r, key, size);
+    if (!*out) {
+        status = build_source(device, files, &r, out, error);
+        if (status == AXLE_OK)
+            to_cache(*out, key, size);
+    }
+    free(key);
+    return status;
+}
+
+static axle_status get_locked(axle_be_device *device, const char *key, const char *files,
+                              const char *options, cl_program *out, axle_error *error)
+{
+    for (ocl_program *p = device->programs; p; p = p->next)
+        if (strcmp(p->key, key) == 0) {
+            *out = p->handle;
+            return AXLE_OK;
+        }
+    ocl_program *p = calloc(1, sizeof(*p));
+    if (!p || !(p->key = strdup(key))) {
+        free(p);
+        return ocl_fail(error, AXLE_ERR_NOMEM, "opencl: no memory for a program");
+    }
+    const axle_status status = build(device, files, options, &p->handle, error);
+    if (status != AXLE_OK) {
+        free(p->key);
+        free(p);
+        return status;
+    }
+    p->next = device->programs;
+    device->programs = p;
+    *out = p->handle;
+    return AXLE_OK;
+}
+
+axle_status ocl_program_get(axle_be_device *device, const char *files, const char *options,
+                            cl_program *out, axle_error *error)
+{
+    char key[MOST_OPTIONS + 64];
+    snprintf(key, sizeof(key), "%s|%s", files, options);
+    pthread_mutex_lock(&device->lock);
+    const axle_status status = get_locked(device, key, files, options, out, error);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+void ocl_programs_release(axle_be_device *device)
+{
+    while (device->programs) {
+        ocl_program *p = device->programs;
+        device->programs = p->next;
+        clReleaseProgram(p->handle);
+        free(p->key);
+        free(p);
+    }
+}
