@@ -195,11 +195,12 @@ static bool keeps_operands(uint32_t kind)
 /* Whether a kind has the element type of its operands. */
 static int check_type(uint32_t kind, const axle_tensor *a)
 {
-    if (axle_dtype_is_float((int)axle__dtype(a)) || axle__binary_is_boolean(kind) ||
+    if (kind == AXLE_BINARY_ATAN2)
+        return axle__check_float(axle__binary_name(kind), a);
+    if (axle__dtype(a) != AXLE_DTYPE_BOOL || axle__binary_is_boolean(kind) ||
         kind == AXLE_BINARY_MAXIMUM || kind == AXLE_BINARY_MINIMUM)
         return AXLE_OK;
-    return kind == AXLE_BINARY_ATAN2 ? axle__check_float(axle__binary_name(kind), a)
-                                     : axle__check_number(axle__binary_name(kind), a);
+    return axle__check_number(axle__binary_name(kind), a);
 }
 
 static axle_tensor *binary(uint32_t kind, double alpha, axle_tensor *a, axle_tensor *b)

@@ -133,16 +133,6 @@ static void move_dim(axle_view *const *views, int n, int to, int from)
     }
 }
 
-/* Lower the rank; dims and strides beyond it are 0. */
-static void set_rank(axle_view *const *views, int n, int rank)
-{
-    for (int v = 0; v < n; v++) {
-        for (uint32_t k = (uint32_t)rank; k < views[v]->rank; k++)
-            views[v]->dim[k] = views[v]->stride[k] = 0;
-        views[v]->rank = (uint32_t)rank;
-    }
-}
-
 static void sort_dims(axle_view *const *views, int n)
 {
     int order[AXLE_MAX_RANK];
@@ -153,8 +143,8 @@ static void sort_dims(axle_view *const *views, int n)
             views[v]->dim[k] = copy.dim[order[k]];
             views[v]->stride[k] = copy.stride[order[k]];
         }
+        views[v]->rank = (uint32_t)rank;
     }
-    set_rank(views, n, rank);
 }
 
 static void drop_ones(axle_view *const *views, int n)
@@ -163,7 +153,8 @@ static void drop_ones(axle_view *const *views, int n)
     for (int k = 0; k < (int)views[0]->rank; k++)
         if (views[0]->dim[k] != 1)
             move_dim(views, n, kept++, k);
-    set_rank(views, n, kept);
+    for (int v = 0; v < n; v++)
+        views[v]->rank = (uint32_t)kept;
 }
 
 static bool mergeable(axle_view *const *views, int n, int outer, int inner)
@@ -174,15 +165,12 @@ static bool mergeable(axle_view *const *views, int n, int outer, int inner)
     return true;
 }
 
-void axle__views_merge(axle_view *const *views, int n, bool reorder)
+/* Merge each dim into the one before it where that goes; returns the new rank. */
+static int merge_neighbours(axle_view *const *views, int n)
 {
-    if (reorder)
-        sort_dims(views, n);
-    else
-        drop_ones(views, n);
     int rank = (int)views[0]->rank, last = 0;
     if (rank == 0)
-        return;
+        return 0;
     for (int k = 1; k < rank; k++) {
         if (!mergeable(views, n, last, k)) {
             move_dim(views, n, ++last, k);
@@ -193,7 +181,24 @@ void axle__views_merge(axle_view *const *views, int n, bool reorder)
             views[v]->stride[last] = views[v]->stride[k];
         }
     }
-    set_rank(views, n, last + 1);
+    return last + 1;
+}
+
+void axle__views_merge(axle_view *const *views, int n, bool reorder)
+{
+    int before = (int)views[0]->rank;
+    if (before == 0)
+        return;
+    if (reorder)
+        sort_dims(views, n);
+    else
+        drop_ones(views, n);
+    int rank = merge_neighbours(views, n);
+    for (int v = 0; v < n; v++) {
+        views[v]->rank = (uint32_t)rank;
+        for (int k = rank; k < before; k++) /* plugins rely on zeros there */
+            views[v]->dim[k] = views[v]->stride[k] = 0;
+    }
 }
 
 int axle__dim_index(const char *who, int rank, int k)
