@@ -19,7 +19,9 @@
  *      at its end within one major version; structs marked FROZEN never change. A reader tests
  *      AXLE_HAS() before it touches a field or calls a slot.
  *  R3  Arrays of growable structs are arrays of pointers.
- *  R4  No slot ever becomes mandatory. What an absent slot means stands beside it.
+ *  R4  device_info, device_open and device_api are needed, and of a device buffer_create,
+ *      buffer_destroy and either buffer_map or read and write. No other slot ever becomes mandatory;
+ *      what an absent one means stands beside it.
  *  R5  A plugin links nothing of Axle's; services come through axle_host. No exception, longjmp,
  *      exit or abort crosses the boundary. A plugin prints nothing.
  *  R6  A plugin is never closed. shutdown() runs once, from axle_finalize(), never from destructors.
@@ -215,7 +217,7 @@ typedef struct axle_device_api {
 
     /* Memory. Sizes are > 0; content of a new buffer is undefined; destruction waits for running work. */
     axle_status (*buffer_create)(axle_be_device *, uint32_t kind, uint64_t size, axle_be_buffer **, axle_error *);
-    /* Borrow host memory as a buffer. Absent: the core copies. */
+    /* Borrow host memory, aligned for the element types it holds, as a buffer. Absent: the core copies. */
     axle_status (*buffer_import)(axle_be_device *, void *host, uint64_t size, axle_be_buffer **, axle_error *);
     void (*buffer_destroy)(axle_be_buffer *);
     /* Pointer to `size` bytes at `offset`, after all earlier work of the queue. Absent: write/read. */
@@ -238,6 +240,7 @@ typedef struct axle_device_api {
     axle_status (*op_prepare)(axle_be_device *, const axle_op_desc *, axle_be_op **, axle_error *);
     /* Re-entrant: one prepared operator may run on several queues at once. */
     axle_status (*op_run)(axle_be_queue *, axle_be_op *, const axle_op_args *, axle_error *);
+    /* No op_run is under way; enqueued work may still use it. */
     void (*op_release)(axle_be_op *);
 
     /* Optional extras. */

@@ -17,6 +17,7 @@
  *  - Sums of products, means, variances and norms accumulate in at least f32; sums over many
  *    elements must be as exact as pairwise summation. Variance is two-pass or Welford. Mean losses
  *    and norms accumulate in f64 where the device has it.
+ *  - Parameters beside x (gamma, beta, bias, class weights, running statistics) have x's dtype.
  *  - Outputs never overlap inputs, except that elementwise operators (UNARY, BINARY, WHERE,
  *    UNARY_BACKWARD, DROPOUT) may write exactly the view they read.
  *  - A view with no element makes outputs empty, or the identity where a reduction runs over it:
@@ -189,9 +190,9 @@ typedef struct axle_unary_attrs {
 /**
  * Kinds of BINARY: X(number, NAME, text, result). Result S: the operands' dtype, B: bool.
  * add is a + alpha*b; remainder has the sign of b (Python), fmod the sign of a; integer division
- * rounds toward minus infinity and dividing an integer by 0 gives 0; pow of integers wraps, a
+ * rounds toward minus infinity; division, remainder and fmod of an integer by 0 give 0; pow of integers wraps, a
  * negative exponent gives 0. maximum and minimum pass NaN on. logical ones test != 0.
- * bce_with_logits: a logit, b target: max(a,0) - a*b + log1p(exp(-|a|)).
+ * atan2 and bce_with_logits take floats only. bce_with_logits: a logit, b target: max(a,0) - a*b + log1p(exp(-|a|)).
  * Booleans take the comparisons, logical ones, maximum and minimum only.
  */
 #define AXLE_BINARY_LIST(X)                                                                        \
@@ -308,7 +309,7 @@ enum { AXLE_POOL_MAX = 1, AXLE_POOL_AVG = 2, AXLE_POOL_AVG_NO_PAD = 3 /* padding
 /**
  * POOL: x (N, C, in...) -> y (N, C, out...), index? (like y, i32; kind max only): the row-major
  * position of the maximum inside the input plane; first of equal ones, NaN wins. Padding never is a
- * maximum. A window that leaves the padded input on the right (ceil mode) is clipped to
+ * maximum; a window of padding alone gives -inf and index -1, which the backward pass skips. A window that leaves the padded input on the right (ceil mode) is clipped to
  * in + 2*pad for the count. Adaptive: window i of n covers [floor(i*in/n), ceil((i+1)*in/n)) and
  * kernel, stride, pad are 0.
  * POOL_BACKWARD: dy, index? (max) -> dx.
@@ -329,7 +330,8 @@ typedef struct axle_pool_attrs {
  * SOFTMAX: x, mask? -> y over dim `axis`; the mask has x's dims. A bool mask keeps what is true; a
  * float mask (x's dtype) is added to scale * x, -inf removes. `causal` (axis is the last dim) keeps
  * column <= row of the last two dims. A slice with nothing kept gives zeros (log: all -inf), and
- * removed elements give exactly 0 (log: -inf), whatever x holds there.
+ * removed elements give exactly 0 (log: -inf), whatever x holds there. Where all kept elements are
+ * -inf the slice is NaN.
  * SOFTMAX_BACKWARD: dy, y -> dx; uses log, axis, scale. Where y is 0 (log: -inf), dx is 0.
  */
 typedef struct axle_softmax_attrs {
@@ -377,7 +379,7 @@ typedef struct axle_layer_norm_attrs {
  * BATCH_NORM: x (N, C, ...), gamma? (C), beta? (C), running_mean? (C), running_var? (C) ->
  *     y, mean? (C) stat, rstd? (C) stat, running_mean? rw, running_var? rw (the same storage as the
  *     inputs; training only).
- * training: statistics of the batch (biased variance) normalise; running = (1-momentum)*running +
+ * training: statistics of the batch (biased variance; the core refuses one value a channel) normalise; running = (1-momentum)*running +
  * momentum*batch, with the unbiased variance. Not training: running statistics normalise, and
  * mean and rstd report them.
  * BATCH_NORM_BACKWARD: dy, x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?; `training` says whether
@@ -435,7 +437,8 @@ typedef struct axle_index_attrs {
  * y = dropout(softmax(scale * q.k^T, mask, causal)) . v, with mask, causal and empty rows as in
  * SOFTMAX: a row with nothing kept gives zeros (lse -inf), and what v or k hold at removed
  * positions, NaN included, has no influence. Dropout element of (b,h,i,j) is ((b*H+h)*L+i)*S+j.
- * ATTENTION_BACKWARD: dy, q, k, v, mask?, y, lse -> dq?, dk?, dv?.
+ * ATTENTION_BACKWARD: dy, q, k, v, mask?, y, lse -> dq?, dk?, dv?. y and lse are there to be used or
+ * to be computed again, as a backend likes; so are lse and total of CROSS_ENTROPY_BACKWARD.
  */
 typedef struct axle_attention_attrs {
     uint32_t struct_size, causal;
