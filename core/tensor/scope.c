@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/finalize.h"
 #include "base/memory.h"
 #include "tensor/tensor.h"
 
@@ -38,6 +39,16 @@ static void make_key(void)
     pthread_key_create(&scope_key, thread_ends);
 }
 
+/* Tensors must not outlive their devices. */
+static void release_before_devices_close(void)
+{
+    scope_stack *stack = scope_of_thread;
+    if (!stack)
+        return;
+    pthread_setspecific(scope_key, NULL);
+    thread_ends(stack);
+}
+
 static scope_stack *current(void)
 {
     if (scope_of_thread)
@@ -47,6 +58,7 @@ static scope_stack *current(void)
     if (!stack)
         return NULL;
     pthread_setspecific(scope_key, stack);
+    axle__finalize_register(release_before_devices_close);
     scope_of_thread = stack;
     return stack;
 }

@@ -28,8 +28,9 @@
  *  R7  Functions that return axle_status return AXLE_OK or a negative AXLE_ERR_* of types.h and then
  *      describe the failure, with its values, in the axle_error they were given (which may be NULL).
  *      Outputs are written only on success.
- *  R8  Unless a slot says otherwise, functions may be called from any thread; calls on one queue
- *      are serialised by the core.
+ *  R8  Unless a slot says otherwise, functions may be called from any thread, several at a time;
+ *      calls on one queue are serialised by the core. Where there is no queue, op_run itself may be
+ *      called by several threads at once.
  *
  * The operators, their numbers and attributes are in backend_ops.h.
  */

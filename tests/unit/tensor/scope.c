@@ -132,6 +132,19 @@ static void releasing_nothing_is_fine(void **state)
     assert_null(axle_tensor_retain(NULL));
 }
 
+/* Without the fixture: it closes every device. */
+static void the_end_of_the_library_releases_scopes(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(axle_device_set_default(axle_device_host()), AXLE_OK);
+        assert_non_null(axle_ones(AXLE_DTYPE_F32, AXLE_DIMS(2, 3)));
+        axle_finalize();
+        axle_scope_pop();
+        assert_int_equal(axle_scope_depth(), 0);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     TENSORS("a failed push leaves the scopes alone", a_failed_push_leaves_the_scopes_alone),
     TENSORS("a scope releases what was made in it", a_scope_releases_what_was_made_in_it),
@@ -142,6 +155,7 @@ static const struct CMUnitTest tests[] = {
     TENSORS("scopes nest deeply", scopes_nest_deeply),
     TENSORS("a thread that ends releases its own tensors", a_thread_that_ends_releases_its_own),
     TENSORS("releasing nothing is fine", releasing_nothing_is_fine),
+    UNIT("the end of the library releases scopes", the_end_of_the_library_releases_scopes),
 };
 
 UNIT_MAIN(tests)
