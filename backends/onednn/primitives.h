@@ -8,6 +8,7 @@
 extern const cpu_kernel cpu_matmul_direct;
 extern const cpu_kernel cpu_matmul_dots;
 extern const cpu_kernel cpu_matmul;
+extern const cpu_kernel cpu_conv_narrow;
 extern const cpu_kernel cpu_conv;
 extern const cpu_kernel cpu_conv_backward_data;
 extern const cpu_kernel cpu_conv_backward_weight;

@@ -12,6 +12,7 @@ kernel_loop_sources = \
 	%D%/loops/attention.c \
 	%D%/loops/backward.c \
 	%D%/loops/binary.c \
+	%D%/loops/conv_narrow.c \
 	%D%/loops/convert.c \
 	%D%/loops/gemm.c \
 	%D%/loops/index.c \
@@ -55,6 +56,7 @@ noinst_LTLIBRARIES += \
 	%D%/attention_tile.c \
 	%D%/batch_norm.c \
 	%D%/binary.c \
+	%D%/conv_narrow.c \
 	%D%/copy.c \
 	%D%/cross_entropy.c \
 	%D%/elem.c \

@@ -241,6 +241,33 @@ struct index_loops {
     void (*add[DTYPE_LIMIT])(const void *x, int64_t x_step, void *y, int64_t y_step, int64_t n);
 };
 
+/* ------------------------------------------------------------------ narrow convolutions */
+
+/* Numbers behind a frame that may be read, and the most channels that a vector may hold. */
+enum { CONV_OVERREAD = 16, CONV_WIDEST = 8 };
+
+/*
+ * One row of output pixels. Tap t of pixel i meets frame[offset[t] + i], whatever the stride. The
+ * weights are packed, the bias has zeros up to the next multiple of CONV_WIDEST.
+ */
+typedef struct conv_row {
+    const double *frame, *weights, *bias;
+    const int64_t *offset;
+    int64_t taps, pixels, channels; /* channels: of the output */
+    float *y;
+    int64_t y_pixel, y_channel; /* strides */
+    int relu;
+} conv_row;
+
+struct conv_loops {
+    void (*run)(const conv_row *row);
+    /* Tap t of output channel o is at w[o * output_step + tap[t]]; `packed` has room for a
+     * multiple of CONV_WIDEST of output channels. */
+    void (*pack)(const float *w, int64_t outputs, int64_t output_step, int64_t taps,
+                 const int64_t *tap, double *packed);
+    void (*widen)(const float *x, int64_t step, double *y, int64_t n);
+};
+
 /* ------------------------------------------------------------------ the table */
 
 #define LOOP_GROUPS(X)                                                                             \
@@ -255,6 +282,7 @@ struct index_loops {
     X(optimizer)                                                                                   \
     X(gemm)                                                                                        \
     X(attention)                                                                                   \
+    X(conv)                                                                                        \
     X(pool)                                                                                        \
     X(index)
 
