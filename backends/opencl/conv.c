@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planners of CONV and its gradients. */
+#include "conv.h"
 #include "planners.h"
 
 #include <stdio.h>
 
 enum { LOCAL = 64, SPATIAL = AXLE_MAX_SPATIAL, LEAST_CHUNK = 64 };
-
-typedef struct conv {
-    const axle_view *x, *w, *y, *bias;
-    int64_t samples, groups, inputs, outputs, positions;
-    char options[160];
-} conv;
 
 static int64_t spatial_count(const axle_view *view)
 {
@@ -103,6 +98,8 @@ int ocl_plan_conv(ocl_plan *plan)
     if (!ocl_signature_fits(plan, "fff?", "f") ||
         !conv_read(plan, &c, ocl_activation(plan->attrs.conv.activation)))
         return 0;
+    if (ocl_conv_unfolded(plan, &c))
+        return 1;
     begin(plan, &c, "conv", ocl_count(c.y));
     args(plan);
     return 1;
@@ -113,6 +110,8 @@ int ocl_plan_conv_backward_data(ocl_plan *plan)
     conv c = {.y = plan->in[0], .w = plan->in[1], .bias = plan->in[2], .x = plan->out[0]};
     if (!ocl_signature_fits(plan, "fff?", "f") || !conv_read(plan, &c, "NONE"))
         return 0;
+    if (ocl_conv_data_unfolded(plan, &c))
+        return 1;
     begin(plan, &c, "conv_backward_data", ocl_count(c.x));
     args(plan);
     return 1;
@@ -169,7 +168,7 @@ int ocl_plan_conv_backward_weight(ocl_plan *plan)
     conv c = {.y = plan->in[0], .x = plan->in[1], .w = plan->out[0]};
     if (!ocl_signature_fits(plan, "ff", "f?f?") || !conv_read(plan, &c, "NONE"))
         return 0;
-    if (c.w)
+    if (c.w && !ocl_conv_weight_unfolded(plan, &c))
         steps_weight(plan, &c);
     if (plan->out[1])
         steps_bias(plan, &c, plan->out[1]);

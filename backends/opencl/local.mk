@@ -16,6 +16,7 @@ opencl_kernels = \
 	%D%/kernels/optimizer.cl \
 	%D%/kernels/pool.cl \
 	%D%/kernels/prelude.cl \
+	%D%/kernels/product.cl \
 	%D%/kernels/random.cl \
 	%D%/kernels/reduce.cl \
 	%D%/kernels/softmax.cl \
@@ -35,6 +36,7 @@ backend_LTLIBRARIES += %D%/opencl.la
 %C%_opencl_la_SOURCES = \
 	%D%/attention.c \
 	%D%/conv.c \
+	%D%/conv.h \
 	%D%/cross_entropy.c \
 	%D%/dispatch.c \
 	%D%/elementwise.c \
@@ -56,6 +58,8 @@ backend_LTLIBRARIES += %D%/opencl.la
 	%D%/platform.c \
 	%D%/plugin.c \
 	%D%/pool.c \
+	%D%/product.c \
+	%D%/product.h \
 	%D%/program.c \
 	%D%/queue.c \
 	%D%/reduce.c \
@@ -64,7 +68,8 @@ backend_LTLIBRARIES += %D%/opencl.la
 	%D%/slots.h \
 	%D%/softmax.c \
 	%D%/sources.h \
-	%D%/transfer.c
+	%D%/transfer.c \
+	%D%/unfold.c
 nodist_%C%_opencl_la_SOURCES = %D%/kernels.c
 %C%_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%
 %C%_opencl_la_LDFLAGS = $(backend_ldflags)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planner of MATMUL. */
 #include "planners.h"
+#include "product.h"
 
 #include <string.h>
 
-enum { LOCAL = 64 };
+enum { LOCAL = 64, PACK_LOCAL = 16 };
+
+/* Products below this many terms are not worth packing; panels above this size take too much
+ * memory. */
+enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28 };
 
 const char *ocl_activation(uint32_t kind)
 {
@@ -39,11 +44,75 @@ static int accepts(const ocl_plan *plan)
            a->dim[column] == b->dim[row] && ocl_activation(plan->attrs.matmul.activation);
 }
 
+/* Whether all batches share b. */
+static int b_is_shared(const axle_view *b)
+{
+    for (uint32_t d = 0; d + 2 < b->rank; d++)
+        if (b->dim[d] != 1 && b->stride[d] != 0)
+            return 0;
+    return 1;
+}
+
+static void step_pack(ocl_plan *plan, const axle_view *b, int64_t batches, uint64_t panels)
+{
+    const uint32_t row = b->rank - 2, column = b->rank - 1;
+    const int64_t n = b->dim[column], k = b->dim[row], width = ocl_panel_width(plan);
+    ocl_map map = {0};
+    char options[128];
+    ocl_product_options(plan, ocl_dtype(b), options, sizeof(options));
+    ocl_map_views(&map, &b, 1, 0, row);
+    ocl_map_merge(&map);
+    ocl_step_begin(plan, "prelude functions product", "pack",
+                   batches * ((n + width - 1) / width) * k, PACK_LOCAL, "%s", options);
+    ocl_put(plan, batches);
+    ocl_put(plan, n);
+    ocl_put(plan, k);
+    ocl_put(plan, b->stride[row]);
+    ocl_put(plan, b->stride[column]);
+    ocl_put_map(plan, &map);
+    ocl_arg_in(plan, 1);
+    ocl_arg_work(plan, panels, ocl_real_size(plan));
+}
+
+/* The blocked product of CPU devices; 0 where the plain one is the better choice. */
+static int plan_blocked(ocl_plan *plan)
+{
+    const axle_matmul_attrs *attrs = &plan->attrs.matmul;
+    const axle_view *a = plan->in[0], *b = plan->in[1], *bias = plan->in[2], *y = plan->out[0];
+    const uint32_t row = y->rank - 2, column = y->rank - 1;
+    ocl_product p = {.m = y->dim[row], .n = y->dim[column], .k = a->dim[column], .chunks = 1};
+    ocl_map_views(&p.map, (const axle_view *[]){a, bias, y}, 3, 0, row);
+    ocl_map_merge(&p.map);
+    p.batches = ocl_map_count(&p.map);
+    const int64_t packed = b_is_shared(b) ? 1 : p.batches, terms = p.m * p.n * p.k;
+    if (!ocl_on_cpu(plan) || terms < LEAST_TERMS || p.n * p.k * packed > MOST_PANEL)
+        return 0;
+    ocl_product_widen(plan, terms * p.batches);
+    const int64_t panel = ocl_panel_elements(plan, p.n, p.k);
+    p.a_row = a->stride[row], p.a_column = a->stride[column];
+    p.y_row = y->stride[row], p.y_column = y->stride[column];
+    p.bias_operand = bias ? 2 : -1;
+    p.bias_row = bias ? bias->stride[row] : 0;
+    p.bias_column = bias ? bias->stride[column] : 0;
+    p.a_type = p.y_type = ocl_dtype(y);
+    p.activation = ocl_activation(attrs->activation);
+    p.accumulate = attrs->accumulate != 0;
+    p.alpha = attrs->alpha;
+    p.panel_batch = packed > 1 ? panel : 0;
+    p.panels = ocl_work(plan, panel * packed, ocl_real_size(plan));
+    plan->impl = "matmul_blocked";
+    step_pack(plan, b, packed, p.panels);
+    ocl_step_product(plan, &p);
+    return 1;
+}
+
 int ocl_plan_matmul(ocl_plan *plan)
 {
     const axle_matmul_attrs *attrs = &plan->attrs.matmul;
     if (!accepts(plan))
         return 0;
+    if (plan_blocked(plan))
+        return 1;
     const axle_view *a = plan->in[0], *y = plan->out[0];
     const axle_view *views[] = {a, plan->in[1], plan->in[2], y};
     const uint32_t row = y->rank - 2, column = y->rank - 1;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the planners of convolutions share. */
+#ifndef AXLE_OPENCL_CONV_H
+#define AXLE_OPENCL_CONV_H
+
+#include "plan.h"
+
+typedef struct conv {
+    const axle_view *x, *w, *y, *bias;
+    int64_t samples, groups, inputs, outputs, positions;
+    char options[160];
+} conv;
+
+/*
+ * Convolutions as products with the unfolded input, for CPU devices (unfold.c). 0, and nothing
+ * added, where the direct kernels are the better choice.
+ */
+int ocl_conv_unfolded(ocl_plan *plan, const conv *c);
+int ocl_conv_data_unfolded(ocl_plan *plan, const conv *c);
+int ocl_conv_weight_unfolded(ocl_plan *plan, const conv *c);
+
+#endif

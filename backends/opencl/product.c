@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "product.h"
+
+#include <stdio.h>
+
+enum { WIDE_TERMS = 1 << 26 };
+
+void ocl_product_widen(ocl_plan *plan, int64_t terms)
+{
+    if (plan->device->about.has_f64 && terms <= WIDE_TERMS)
+        plan->real = AXLE_DTYPE_F64;
+}
+
+void ocl_product_options(const ocl_plan *plan, const char *type, char *out, size_t size)
+{
+    snprintf(out, size, "-DTA=%s -DTY=%s -DACTIVATION=NONE%s", type, type,
+             plan->real == AXLE_DTYPE_F64 ? " -DCOMPENSATE" : "");
+}
+
+static int64_t blocks(int64_t n, int64_t size)
+{
+    return (n + size - 1) / size;
+}
+
+void ocl_step_product(ocl_plan *plan, const ocl_product *p)
+{
+    const int64_t tiles =
+        blocks(p->m, OCL_PRODUCT_ROWS) * blocks(p->n, ocl_panel_width(plan)) * p->batches;
+    const int64_t numbers[] = {p->batches,
+                               p->m,
+                               p->n,
+                               p->k,
+                               p->a_row,
+                               p->a_column,
+                               p->y_row,
+                               p->y_column,
+                               p->bias_row,
+                               p->bias_column,
+                               p->bias_operand >= 0,
+                               p->panel_batch,
+                               p->chunks,
+                               blocks(p->k, p->chunks)};
+    const uint32_t size = ocl_real_size(plan);
+    ocl_step_begin(plan, "prelude functions product", "product", tiles * p->chunks, 1,
+                   "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s", p->a_type, p->y_type, p->activation,
+                   p->placed ? " -DPLACED" : "", p->accumulate ? " -DACCUMULATE" : "",
+                   p->partial ? " -DPARTIAL" : "");
+    for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+        ocl_put(plan, numbers[k]);
+    ocl_put_map(plan, &p->map);
+    if (p->a_in_work)
+        ocl_arg_work(plan, p->a_work, size);
+    else
+        ocl_arg_in(plan, p->a_operand);
+    ocl_arg_work(plan, p->panels, size);
+    ocl_arg_in(plan, p->bias_operand >= 0 ? (uint32_t)p->bias_operand : AXLE_OP_MAX_IN);
+    ocl_arg_out(plan, 0);
+    ocl_arg_work(plan, p->places, 8);
+    ocl_arg_work(plan, p->pieces, size);
+    ocl_arg_real(plan, p->alpha);
+}
