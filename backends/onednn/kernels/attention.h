@@ -35,7 +35,8 @@ typedef struct attention_shape {
     int mask_by_key; /* the mask does not depend on the query */
 } attention_shape;
 
-/* The keys or values of one head as dense f32 rows of `ld`; finite says what it says. */
+/* Rows of one head as f32, `ld` apart. Where something may be removed, `finite` says whether all
+ * elements are numbers; else it is 1. */
 typedef struct attention_rows {
     const float *data;
     int64_t ld;

@@ -73,23 +73,20 @@ attention_rows cpu_attention_bring(const attention_shape *shape, const attention
                                    const unsigned char *head, int64_t first, int64_t n,
                                    int64_t columns, int64_t padded, float *stage)
 {
-    const struct attention_loops *loops = shape->loops->attention;
     const unsigned char *from = head + first * operand->stride[2] * operand->size;
-    attention_rows rows = {.data = stage, .ld = padded, .finite = 1};
+    attention_rows rows = {.data = stage, .ld = padded};
     if (operand->direct && operand->stride[3] == 1 && columns == padded) {
         rows.data = (const float *)from;
         rows.ld = operand->stride[2];
-        for (int64_t r = 0; r < n && rows.finite; r++)
-            rows.finite = loops->finite(rows.data + r * rows.ld, columns);
-        return rows;
     }
-    for (int64_t r = 0; r < n; r++) {
+    for (int64_t r = 0; rows.data == stage && r < n; r++) {
         float *to = stage + r * padded;
         operand->load(from + r * operand->stride[2] * operand->size, operand->stride[3], to,
                       columns);
         memset(to + columns, 0, sizeof(float) * (size_t)(padded - columns));
-        rows.finite = rows.finite && loops->finite(to, columns);
     }
+    rows.finite = (!shape->has_mask && !shape->causal) ||
+                  shape->loops->attention->finite(rows.data, rows.ld, n, columns);
     return rows;
 }
 
@@ -106,14 +103,17 @@ static void mask_key(const attention_shape *shape, const attention_tile *tile,
                      const unsigned char *mask_head, int64_t c, float *column)
 {
     const attention_operand *mask = &shape->mask;
+    const int64_t step = shape->mask_by_key ? 0 : mask->stride[2];
     const unsigned char *at =
-        mask_head + ((tile->col + c) * mask->stride[3] + tile->row * mask->stride[2]) * mask->size;
+        mask_head + ((tile->col + c) * mask->stride[3] + tile->row * step) * mask->size;
     float values[ATTENTION_ROWS];
     uint8_t keeps[ATTENTION_ROWS];
+    if (shape->boolean_mask && shape->mask_by_key && *at)
+        return;
     if (!shape->boolean_mask) {
-        mask->load(at, shape->mask_by_key ? 0 : mask->stride[2], values, tile->rows);
+        mask->load(at, step, values, tile->rows);
     } else {
-        mask->load(at, shape->mask_by_key ? 0 : mask->stride[2], keeps, tile->rows);
+        mask->load(at, step, keeps, tile->rows);
         for (int64_t r = 0; r < tile->rows; r++)
             values[r] = keeps[r] ? 0.0f : -INFINITY;
     }

@@ -10,6 +10,8 @@
 #include <string.h>
 
 enum { BLOCK = 64, STAGES = 2 };
+/* Rows no longer than this are brought to whole vectors, which short loops like. */
+enum { SHORT_ROW = 64, VECTOR = 16 };
 
 /* A view (N, S), or (1, 1). */
 typedef struct entropy_plane {
@@ -24,6 +26,7 @@ typedef struct entropy_op {
     const cpu_loops *loops;
     axle_cross_entropy_attrs attrs;
     int64_t samples, classes, space, count; /* N, C, S, N * S */
+    int64_t padded;                         /* classes, with -inf behind short rows */
     row_operand logits, dlogits, weight;
     int64_t logits_step[2], dlogits_step[2]; /* bytes along N and S */
     index_operand target;
@@ -66,6 +69,9 @@ static void take_shape(entropy_op *op, const axle_view *logits)
     op->samples = logits->dim[0];
     op->classes = logits->dim[1];
     op->space = logits->dim[2];
+    op->padded = op->classes;
+    if (op->classes <= SHORT_ROW)
+        op->padded = (int64_t)cpu_round_up((size_t)op->classes, VECTOR);
     op->count = op->samples * op->space;
 }
 
@@ -131,6 +137,19 @@ static int64_t plane_at(const entropy_op *op, const entropy_plane *plane, int64_
 static int64_t row_at(const entropy_op *op, const int64_t step[2], int64_t i)
 {
     return i / op->space * step[0] + i % op->space * step[1];
+}
+
+/* The logits of position i, op->padded of them. */
+static const float *read_logits(const entropy_call *call, int64_t i, float *stage)
+{
+    const entropy_op *op = call->op;
+    const unsigned char *row = call->logits + row_at(op, op->logits_step, i);
+    if (op->padded == op->classes)
+        return cpu_row_read(&op->logits, row, op->classes, stage);
+    op->logits.load(row, op->logits.stride, stage, op->classes);
+    for (int64_t c = op->classes; c < op->padded; c++)
+        stage[c] = -INFINITY;
+    return stage;
 }
 
 /* Targets and weights, brought to the workspace. */
@@ -213,8 +232,8 @@ static double position_loss(const entropy_call *call, const float *x, double lse
 static double log_sum_exp(const entropy_op *op, const float *x)
 {
     const struct softmax_loops *loops = op->loops->softmax;
-    const float max = loops->max(x, op->classes);
-    const double sum = loops->sum_exp(x, max, op->classes);
+    const float max = loops->max(x, op->padded);
+    const double sum = loops->sum_exp(x, max, op->padded);
     if (max == -INFINITY && sum != sum)
         for (int64_t c = 0; c < op->classes; c++)
             if (x[c] != x[c])
@@ -237,9 +256,7 @@ static void forward_blocks(void *arg, int64_t begin, int64_t end, int32_t worker
         double loss = 0, weight = 0;
         for (int64_t i = block * BLOCK; i < cpu_min((block + 1) * BLOCK, op->count); i++) {
             const int64_t target = call->target[i];
-            const float *x =
-                cpu_row_read(&op->logits, call->logits + row_at(op, op->logits_step, i),
-                             op->classes, stage_of(call, worker, 0));
+            const float *x = read_logits(call, i, stage_of(call, worker, 0));
             const double lse = log_sum_exp(op, x);
             const double position = position_loss(call, x, lse, target);
             loss += position;
@@ -336,7 +353,7 @@ static void position_backward(const entropy_call *call, double g, int64_t target
     const double smoothing = op->attrs.label_smoothing;
     const double each = smoothing / (double)op->classes;
     const double own = (1 - smoothing) * weight_of(call, target);
-    const double sum = op->loops->softmax->exp(x, lse, dx, op->classes);
+    const double sum = op->loops->softmax->exp(x, lse, dx, op->padded);
     const double factor = g * (own + each * call->weight_sum) / sum;
     op->loops->softmax->cross_backward((float)factor, (float)(g * each), call->weight, dx,
                                        op->classes);
@@ -349,18 +366,18 @@ static void backward_blocks(void *arg, int64_t begin, int64_t end, int32_t worke
     const entropy_op *op = call->op;
     for (int64_t i = begin * BLOCK; i < cpu_min(end * BLOCK, op->count); i++) {
         unsigned char *to = call->dlogits + row_at(op, op->dlogits_step, i);
-        float *dx = cpu_row_target(&op->dlogits, to, stage_of(call, worker, 1));
+        float *stage = stage_of(call, worker, 1);
+        float *dx = op->padded == op->classes ? cpu_row_target(&op->dlogits, to, stage) : stage;
         const int64_t target = call->target[i];
         if (target == op->attrs.ignore_index) {
             memset(dx, 0, (size_t)op->classes * sizeof(float));
         } else {
-            const float *x =
-                cpu_row_read(&op->logits, call->logits + row_at(op, op->logits_step, i),
-                             op->classes, stage_of(call, worker, 0));
+            const float *x = read_logits(call, i, stage_of(call, worker, 0));
             position_backward(call, position_gradient(call, i), target, x,
                               call->lse[plane_at(op, &op->lse, i)], dx);
         }
-        cpu_row_write(&op->dlogits, to, op->classes, dx);
+        if (dx == stage)
+            op->dlogits.store(dx, to, op->dlogits.stride, op->classes);
     }
 }
 

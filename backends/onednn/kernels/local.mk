@@ -7,6 +7,7 @@ kernel_loop_sources = \
 	%D%/isa.h \
 	%D%/loops.h \
 	%D%/philox.h \
+	%D%/rowsum.h \
 	%D%/vecmath.h \
 	%D%/vecmath64.h \
 	%D%/loops/attention.c \

@@ -185,7 +185,7 @@ struct attention_loops {
                  float factor);
     /* Set to -inf what a row of the mask removes, add the rest of a float mask. */
     void (*mask_column)(float *column, int64_t rows, const float *mask);
-    int (*finite)(const float *x, int64_t n);
+    int (*finite)(const float *x, int64_t ld, int64_t rows, int64_t cols);
     /* to (n, ld) = factor * from (m, n) transposed, 0 in columns m to ld. */
     void (*transpose)(const float *from, int64_t from_ld, int64_t m, int64_t n, float factor,
                       float *to, int64_t ld);

@@ -13,7 +13,8 @@ typedef struct unpool_op {
     pool_geometry geometry;
     stage dx, dy;
     int channels_last;
-    int tiled; /* channels last, and windows tile the input: no element is in two of them */
+    int tiled;  /* channels last, and windows tile the input: no element is in two of them */
+    int linear; /* places of the plane are equally far apart */
     int64_t channel_block, channel_blocks, items, work;
 } unpool_op;
 
@@ -60,6 +61,9 @@ static axle_status unpool_prepare(axle_be_device *device, const axle_op_desc *de
     op->channels_last =
         g->channels > 1 && g->x_channel == 1 && g->y_channel == 1 && g->index_channel == 1;
     op->tiled = is_tiled(op);
+    op->linear =
+        (g->axis[1].in == 1 || g->axis[1].x_stride == g->axis[2].in * g->axis[2].x_stride) &&
+        (g->axis[0].in == 1 || g->axis[0].x_stride == g->axis[1].in * g->axis[1].x_stride);
     op->channel_block = op->channels_last ? CHANNEL_BLOCK : 1;
     op->channel_blocks = op->tiled ? 1 : cpu_ceil_div(g->channels, op->channel_block);
     op->items = g->samples * op->channel_blocks;
@@ -178,22 +182,29 @@ static void clear_part(const unpool_call *call, const unpool_part *part)
             }
 }
 
+/* Where place number `place` of the input plane lies. */
+static int64_t place_at(const unpool_op *op, int64_t place)
+{
+    const pool_axis *a = op->geometry.axis;
+    if (op->linear)
+        return place * a[2].x_stride;
+    const int64_t w = place % a[2].in, dh = place / a[2].in;
+    return dh / a[1].in * a[0].x_stride + dh % a[1].in * a[1].x_stride + w * a[2].x_stride;
+}
+
 static void max_pixel(unpool_call *call, const unpool_part *part, const float *dy,
                       const int32_t *index)
 {
     const pool_geometry *g = &call->op->geometry;
-    const pool_axis *a = g->axis;
     for (int64_t c = 0; c < part->channels; c++) {
-        int64_t place = index[c * g->index_channel];
+        const int64_t place = index[c * g->index_channel];
         if (place == -1)
             continue;
         if (place < -1 || place >= g->in_plane) {
             report(call, (int32_t)place);
             return;
         }
-        const int64_t w = place % a[2].in, dh = place / a[2].in;
-        part->dx[c * g->x_channel + dh / a[1].in * a[0].x_stride + dh % a[1].in * a[1].x_stride +
-                 w * a[2].x_stride] += dy[c * g->y_channel];
+        part->dx[c * g->x_channel + place_at(call->op, place)] += dy[c * g->y_channel];
     }
 }
 

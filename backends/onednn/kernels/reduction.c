@@ -8,6 +8,8 @@
 /* Elements of a part where there are few outputs; rows of a block whose moments are taken at once;
  * elements brought into the cache at a time; elements of a row folded by one call. */
 enum { PART = 32768, MOMENT_ROWS = 32, STAGE = 1024, SEGMENT = 4096 };
+/* Rows shorter than this cost more to begin than to fold. */
+enum { SHORT_ROW = 32 };
 /* Enough items to keep any number of cores busy. */
 enum { ENOUGH_ITEMS = 64 };
 
@@ -79,6 +81,21 @@ static int32_t merge_dims(any_dim *dims, int32_t n)
     return n > 0 ? last + 1 : 0;
 }
 
+/* Rows of a few elements are folded side by side: a kept dim comes inside of them. */
+static void avoid_short_rows(any_dim *dims, int32_t n)
+{
+    if (n < 2 || !dims[n - 1].reduced || dims[n - 1].dim.size >= SHORT_ROW)
+        return;
+    for (int32_t k = n - 2; k >= 0; k--) {
+        const any_dim kept = dims[k];
+        if (kept.reduced || kept.dim.size < SHORT_ROW)
+            continue;
+        memmove(&dims[k], &dims[k + 1], sizeof(*dims) * (size_t)(n - 1 - k));
+        dims[n - 1] = kept;
+        return;
+    }
+}
+
 static void split_dims(reduce_plan *plan, const any_dim *dims, int32_t n)
 {
     plan->inner = (reduce_dim){1, 1, 1, 1};
@@ -146,6 +163,7 @@ void reduce_plan_init(reduce_plan *plan, const cpu_loops *loops, int form, uint3
     int32_t n = take_dims(dims, axes, x, dy, y);
     sort_dims(dims, n);
     n = merge_dims(dims, n);
+    avoid_short_rows(dims, n);
     split_dims(plan, dims, n);
     cut(plan);
 }

@@ -33,20 +33,25 @@ INLINE float vm_scale(float y, int32_t n)
     return y * first * second;
 }
 
-/* exp(high + low) for a small correction `low`; -inf gives exactly 0. */
+/*
+ * exp(high + low) for a small correction `low`; -inf gives exactly 0. Arguments out of range are
+ * dealt with at the end: bounding them at the start invites compilers to work the bounds out beside
+ * every element, and the result at the lower one is subnormal, which is slow.
+ */
 INLINE float vm_exp_sum(float high, float low)
 {
-    const float x = high < -104.0f ? -104.0f : high > 89.0f ? 89.0f : high;
-    const float shifted = (x + low) * 1.44269504f + VM_MAGIC;
+    const float shifted = (high + low) * 1.44269504f + VM_MAGIC;
     const float n = shifted - VM_MAGIC;
-    const float r = ((x - n * VM_LN2_HIGH) - n * VM_LN2_LOW) + low;
+    const float r = ((high - n * VM_LN2_HIGH) - n * VM_LN2_LOW) + low;
     float p = 0x1.6a1f62p-10f;
     p = p * r + 0x1.123ccap-7f;
     p = p * r + 0x1.555904p-5f;
     p = p * r + 0x1.55548ep-3f;
     p = p * r + 0x1.fffffcp-2f;
     p = r + r * r * p;
-    return vm_scale(1.0f + p, (int32_t)(f32_bits(shifted) - f32_bits(VM_MAGIC)));
+    const float y = vm_scale(1.0f + p, (int32_t)(f32_bits(shifted) - f32_bits(VM_MAGIC)));
+    const float bounded = high < -104.0f ? 0.0f : y;
+    return high > 89.0f ? INFINITY : bounded;
 }
 
 INLINE float vm_exp(float x)

@@ -29,10 +29,9 @@ INLINE double vd_copysign(double magnitude, double sign)
 /* Exact near 0: what is subtracted there is 1 - 1. */
 INLINE double vd_expm1(double x)
 {
-    const double v = x < -700.0 ? -700.0 : x > 700.0 ? 700.0 : x;
-    const double shifted = v * 1.44269504088896340736 + VD_MAGIC;
+    const double shifted = x * 1.44269504088896340736 + VD_MAGIC;
     const double n = shifted - VD_MAGIC;
-    const double r = (v - n * 0x1.62e42fefap-1) - n * 0x1.cf79abc9e3b3ap-40;
+    const double r = (x - n * 0x1.62e42fefap-1) - n * 0x1.cf79abc9e3b3ap-40;
     double p = 0x1.9e887f2bffbd3p-16;
     p = p * r + 0x1.a18606ed92acep-13;
     p = p * r + 0x1.6c18d51749628p-10;
@@ -42,15 +41,16 @@ INLINE double vd_expm1(double x)
     p = p * r + 0x1.000000005e9bbp-1;
     p = r + r * r * p;
     const double scale = f64_from((f64_bits(shifted) - f64_bits(VD_MAGIC) + 1023) << 52);
-    return scale * p + (scale - 1.0);
+    const double y = scale * p + (scale - 1.0);
+    const double bounded = x < -700.0 ? -1.0 : y;
+    return x > 700.0 ? INFINITY : bounded;
 }
 
 INLINE double vd_exp(double x)
 {
-    const double v = x < -700.0 ? -700.0 : x > 700.0 ? 700.0 : x;
-    const double shifted = v * 1.44269504088896340736 + VD_MAGIC;
+    const double shifted = x * 1.44269504088896340736 + VD_MAGIC;
     const double n = shifted - VD_MAGIC;
-    const double r = (v - n * 0x1.62e42fefap-1) - n * 0x1.cf79abc9e3b3ap-40;
+    const double r = (x - n * 0x1.62e42fefap-1) - n * 0x1.cf79abc9e3b3ap-40;
     double p = 0x1.9e887f2bffbd3p-16;
     p = p * r + 0x1.a18606ed92acep-13;
     p = p * r + 0x1.6c18d51749628p-10;
@@ -60,7 +60,8 @@ INLINE double vd_exp(double x)
     p = p * r + 0x1.000000005e9bbp-1;
     p = 1.0 + (r + r * r * p);
     const double y = p * f64_from((f64_bits(shifted) - f64_bits(VD_MAGIC) + 1023) << 52);
-    return x < -700.0 ? 0.0 : y;
+    const double bounded = x < -700.0 ? 0.0 : y;
+    return x > 700.0 ? INFINITY : bounded;
 }
 
 /* For x > 0, finite and not subnormal; see vd_log for the rest. The exponent is turned into a

@@ -3,6 +3,7 @@
 #include "../isa.h"
 #if LOOP_ENABLED
 #include "../loops.h"
+#include "../rowsum.h"
 #include "../vecmath.h"
 
 static void tile_max(const float *tile, int64_t ld, int64_t cols, int64_t rows, float *max)
@@ -53,15 +54,20 @@ static void mask_column(float *column, int64_t rows, const float *mask)
         mask[r] == -INFINITY ? -INFINITY : column[r] + mask[r];
 }
 
-static int all_finite(const float *x, int64_t n)
+/* Zero times a number that is not finite is NaN, which stays in the sum. */
+static int all_finite(const float *x, int64_t ld, int64_t rows, int64_t cols)
 {
-    uint32_t largest = 0;
-#pragma omp simd reduction(max : largest)
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t bits = f32_bits(x[i]) & 0x7fffffffu;
-        largest = bits > largest ? bits : largest;
+    row_vector sum = {0};
+    float rest = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = x + r * ld;
+        int64_t j = 0;
+        for (; j + ROW_LANES <= cols; j += ROW_LANES)
+            sum += row_load(row + j) * 0.0f;
+        for (; j < cols; j++)
+            rest += row[j] * 0.0f;
     }
-    return largest < 0x7f800000u;
+    return row_total(sum) + (double)rest == 0;
 }
 
 static void transpose(const float *from, int64_t from_ld, int64_t m, int64_t n, float factor,

@@ -3,28 +3,29 @@
 #include "../isa.h"
 #if LOOP_ENABLED
 #include "../loops.h"
+#include "../rowsum.h"
 
-/* Two passes over a row that the first one has brought into the cache. */
+#define SQUARE(v) ((v) * (v))
+
+/* Two passes over a row that the first one has brought into the cache. Squares are taken about the
+ * rounded mean and corrected for the rest of it. */
 static void moments(const float *x, int64_t n, double *mean, double *spread)
 {
     double sum = 0, squares = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)x[i];
-    const double m = sum / (double)n;
-#pragma omp simd reduction(+ : squares)
-    for (int64_t i = 0; i < n; i++)
-        squares += ((double)x[i] - m) * ((double)x[i] - m);
-    *mean = m;
-    *spread = squares;
+    ROW_SUM(sum, n, row_load(x + j), x[j]);
+    const double exact = sum / (double)n;
+    const float m = (float)exact;
+    ROW_SUM(squares, n, SQUARE(row_load(x + j) - m), SQUARE(x[j] - m));
+    const double shift = exact - (double)m;
+    *mean = exact;
+    *spread = squares > (double)n * shift * shift ? squares - (double)n * shift * shift : 0;
+    *spread = squares != squares ? squares : *spread;
 }
 
 static double sum_squares(const float *x, int64_t n)
 {
     double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)x[i];
+    ROW_SUM(sum, n, SQUARE(row_load(x + j)), SQUARE(x[j]));
     return sum;
 }
 
@@ -46,23 +47,17 @@ static void apply(const float *x, float mean, float rstd, const float *gamma, co
 static void backward_sums(const float *dy, const float *x, const float *gamma, float mean,
                           float rstd, int64_t n, double *sums)
 {
-    double s1 = 0, s2 = 0;
+    sums[0] = sums[1] = 0;
     if (gamma) {
-#pragma omp simd reduction(+ : s1, s2)
-        for (int64_t i = 0; i < n; i++) {
-            const float g = dy[i] * gamma[i];
-            s1 += (double)g;
-            s2 += (double)(g * ((x[i] - mean) * rstd));
-        }
+        ROW_SUM(sums[0], n, row_load(dy + j) * row_load(gamma + j), dy[j] * gamma[j]);
+        ROW_SUM(sums[1], n,
+                row_load(dy + j) * row_load(gamma + j) * ((row_load(x + j) - mean) * rstd),
+                dy[j] * gamma[j] * ((x[j] - mean) * rstd));
     } else {
-#pragma omp simd reduction(+ : s1, s2)
-        for (int64_t i = 0; i < n; i++) {
-            s1 += (double)dy[i];
-            s2 += (double)(dy[i] * ((x[i] - mean) * rstd));
-        }
+        ROW_SUM(sums[0], n, row_load(dy + j), dy[j]);
+        ROW_SUM(sums[1], n, row_load(dy + j) * ((row_load(x + j) - mean) * rstd),
+                dy[j] * ((x[j] - mean) * rstd));
     }
-    sums[0] = s1;
-    sums[1] = s2;
 }
 
 /* rstd * (g - s1 - xhat * s2), where s1 and s2 are the means of g and g * xhat over the row. */

@@ -8,22 +8,29 @@ enum { V = LOOP_VECTOR };
 typedef float vector __attribute__((vector_size(4 * LOOP_VECTOR)));
 typedef int32_t ivector __attribute__((vector_size(4 * LOOP_VECTOR)));
 
-INLINE vector load(const void *from, int64_t n)
+INLINE vector load(const void *from)
 {
-    vector v = {0};
-    if (n >= V)
-        memcpy(&v, from, sizeof(v));
-    else
-        memcpy(&v, from, (size_t)n * sizeof(float));
+    vector v;
+    memcpy(&v, from, sizeof(v));
     return v;
 }
 
-INLINE void store(void *to, vector v, int64_t n)
+INLINE void store(void *to, vector v)
 {
-    if (n >= V)
-        memcpy(to, &v, sizeof(v));
-    else
-        memcpy(to, &v, (size_t)n * sizeof(float));
+    memcpy(to, &v, sizeof(v));
+}
+
+/* The first n < V lanes. */
+INLINE vector load_part(const void *from, int64_t n)
+{
+    vector v = {0};
+    memcpy(&v, from, (size_t)n * sizeof(float));
+    return v;
+}
+
+INLINE void store_part(void *to, vector v, int64_t n)
+{
+    memcpy(to, &v, (size_t)n * sizeof(float));
 }
 
 INLINE vector choose(ivector mask, vector a, vector b)
@@ -31,45 +38,68 @@ INLINE vector choose(ivector mask, vector a, vector b)
     return (vector)((mask & (ivector)a) | (~mask & (ivector)b));
 }
 
-/* How many lanes of a vector may be used: those of the pixel, or all where the rest is harmless. */
-INLINE int64_t lanes(int64_t left, int64_t room)
+/* One vector of channels of a window. `readable` and `writable` say how many lanes may be touched,
+ * 0 meaning all. NaN wins, and the first of equal ones: a comparison with a NaN that is held is
+ * false. */
+INLINE void max_block(const pool_window *w, int64_t p, int64_t c, int64_t readable,
+                      int64_t writable, int64_t td, int64_t th, int64_t tw)
 {
-    return room >= V ? V : left < V ? left : V;
-}
-
-/* NaN wins, and the first of equal ones: a comparison with a NaN that is held is false. */
-INLINE void max_block(const pool_window *w, const float *x, int64_t place, int64_t n, float *y,
-                      int32_t *index, int64_t td, int64_t th, int64_t tw)
-{
-    vector best = load(x, n);
-    ivector where = (ivector){0} + (int32_t)place;
+    const float *x = w->x + p * w->pixel_step + c;
+    const int32_t first = (int32_t)(w->place + p * w->pixel_place);
+    vector best = readable ? load_part(x, readable) : load(x);
+    ivector where = (ivector){0} + first;
     for (int64_t d = 0; d < td; d++)
         for (int64_t h = 0; h < th; h++)
             for (int64_t k = 0; k < tw; k++) {
-                const int64_t tap = d * w->tap_step[0] + h * w->tap_step[1] + k * w->tap_step[2];
+                const float *tap = x + d * w->tap_step[0] + h * w->tap_step[1] + k * w->tap_step[2];
                 const int64_t at = d * w->tap_place[0] + h * w->tap_place[1] + k * w->tap_place[2];
-                const vector v = load(x + tap, n);
+                const vector v = readable ? load_part(tap, readable) : load(tap);
                 const ivector take = (v > best) | ((v != v) & (best == best));
                 best = choose(take, v, best);
-                where = (take & ((ivector){0} + (int32_t)(place + at))) | (~take & where);
+                where = (take & ((ivector){0} + (first + (int32_t)at))) | (~take & where);
             }
-    store(y, best, n);
-    if (index)
-        store(index, (vector)where, n);
+    float *y = w->y + p * w->y_step + c;
+    int32_t *index = w->index ? w->index + p * w->y_step + c : NULL;
+    if (writable) {
+        store_part(y, best, writable);
+        if (index)
+            store_part(index, (vector)where, writable);
+    } else {
+        store(y, best);
+        if (index)
+            store(index, (vector)where);
+    }
 }
 
+/* How many of n things, `step` apart and `size` long, end within `room`. */
+INLINE int64_t that_fit(int64_t n, int64_t step, int64_t size, int64_t room)
+{
+    if (size > room)
+        return 0;
+    const int64_t fit = step > 0 ? (room - size) / step + 1 : n;
+    return fit < n ? fit : n;
+}
+
+/* Pixels go in whole vectors as long as what follows their channels may be touched. */
 INLINE void max_window(const pool_window *w, int64_t td, int64_t th, int64_t tw)
 {
     const int64_t last_tap =
         (td - 1) * w->tap_step[0] + (th - 1) * w->tap_step[1] + (tw - 1) * w->tap_step[2];
+    const int64_t whole = w->channels / V * V, part = w->channels - whole;
+    int64_t readable = w->pixels, writable = w->pixels;
+    if (part) {
+        readable = that_fit(w->pixels, w->pixel_step, last_tap + whole + V, w->x_room);
+        writable = that_fit(w->pixels, w->y_step, whole + V, w->y_room);
+    }
     for (int64_t p = 0; p < w->pixels; p++) {
-        for (int64_t c = 0; c < w->channels; c += V) {
-            const int64_t x = p * w->pixel_step + c, y = p * w->y_step + c;
-            const int64_t x_room = w->x_room - x - last_tap, y_room = w->y_room - y;
-            const int64_t n = lanes(w->channels - c, x_room < y_room ? x_room : y_room);
-            max_block(w, w->x + x, w->place + p * w->pixel_place, n, w->y + y,
-                      w->index ? w->index + y : NULL, td, th, tw);
-        }
+        for (int64_t c = 0; c < whole; c += V)
+            max_block(w, p, c, 0, 0, td, th, tw);
+        if (part && p < readable && p < writable)
+            max_block(w, p, whole, 0, 0, td, th, tw);
+        else if (part && p < readable)
+            max_block(w, p, whole, 0, part, td, th, tw);
+        else if (part)
+            max_block(w, p, whole, part, part, td, th, tw);
     }
 }
 
@@ -82,48 +112,80 @@ static void max_pixels(const pool_window *w)
 }
 
 /* Rows of taps are summed apart, so that large windows lose little. */
-static void mean_pixels(const pool_window *w)
+INLINE void mean_block(const pool_window *w, int64_t p, int64_t c, int64_t part)
 {
-    for (int64_t p = 0; p < w->pixels; p++) {
-        for (int64_t c = 0; c < w->channels; c += V) {
-            const int64_t n = lanes(w->channels - c, 0);
-            vector sum = {0};
-            for (int64_t d = 0; d < w->taps[0]; d++) {
-                for (int64_t h = 0; h < w->taps[1]; h++) {
-                    const float *x =
-                        w->x + p * w->pixel_step + c + d * w->tap_step[0] + h * w->tap_step[1];
-                    vector row = {0};
-                    for (int64_t k = 0; k < w->taps[2]; k++)
-                        row += load(x + k * w->tap_step[2], n);
-                    sum += row;
-                }
-            }
-            store(w->y + p * w->y_step + c, sum / w->divisor, n);
+    const float *x = w->x + p * w->pixel_step + c;
+    vector sum = {0};
+    for (int64_t d = 0; d < w->taps[0]; d++) {
+        for (int64_t h = 0; h < w->taps[1]; h++) {
+            const float *tap = x + d * w->tap_step[0] + h * w->tap_step[1];
+            vector row = {0};
+            for (int64_t k = 0; k < w->taps[2]; k++)
+                row += part ? load_part(tap + k * w->tap_step[2], part)
+                            : load(tap + k * w->tap_step[2]);
+            sum += row;
         }
     }
+    float *y = w->y + p * w->y_step + c;
+    if (part)
+        store_part(y, sum / w->divisor, part);
+    else
+        store(y, sum / w->divisor);
+}
+
+static void mean_pixels(const pool_window *w)
+{
+    const int64_t whole = w->channels / V * V;
+    for (int64_t p = 0; p < w->pixels; p++) {
+        for (int64_t c = 0; c < whole; c += V)
+            mean_block(w, p, c, 0);
+        if (whole < w->channels)
+            mean_block(w, p, whole, w->channels - whole);
+    }
+}
+
+INLINE void unpool_block(const unpool_window *w, int64_t p, int64_t c, int64_t readable,
+                         int64_t writable, int64_t td, int64_t th, int64_t tw)
+{
+    const int64_t from = p * w->dy_step + c;
+    const vector g = readable ? load_part(w->dy + from, readable) : load(w->dy + from);
+    const ivector where =
+        (ivector)(readable ? load_part(w->index + from, readable) : load(w->index + from));
+    for (int64_t d = 0; d < td; d++)
+        for (int64_t h = 0; h < th; h++)
+            for (int64_t k = 0; k < tw; k++) {
+                const int64_t place = w->place + p * w->pixel_place + d * w->tap_place[0] +
+                                      h * w->tap_place[1] + k * w->tap_place[2];
+                const ivector here = where == (ivector){0} + (int32_t)place;
+                float *dx = w->dx + p * w->pixel_step + c + d * w->tap_step[0] +
+                            h * w->tap_step[1] + k * w->tap_step[2];
+                if (writable)
+                    store_part(dx, (vector)(here & (ivector)g), writable);
+                else
+                    store(dx, (vector)(here & (ivector)g));
+            }
 }
 
 /* Only where a pixel is one vector does the next store cover all that one leaves behind it. */
 INLINE void unpool_window_taps(const unpool_window *w, int64_t td, int64_t th, int64_t tw)
 {
-    const int64_t room = w->channels < V ? w->row_room : 0;
+    const int64_t whole = w->channels / V * V, part = w->channels - whole;
+    int64_t readable = w->pixels, writable = w->pixels;
+    if (part) {
+        readable = that_fit(w->pixels, w->dy_step, whole + V, w->dy_room);
+        writable = whole > 0 ? 0
+                             : that_fit(w->pixels, w->pixel_step, (tw - 1) * w->tap_step[2] + V,
+                                        w->row_room);
+    }
     for (int64_t p = 0; p < w->pixels; p++) {
-        for (int64_t c = 0; c < w->channels; c += V) {
-            const int64_t from = p * w->dy_step + c, left = w->channels - c;
-            const int64_t read = lanes(left, w->dy_room - from);
-            const vector g = load(w->dy + from, read);
-            const ivector where = (ivector)load(w->index + from, read);
-            for (int64_t d = 0; d < td; d++)
-                for (int64_t h = 0; h < th; h++)
-                    for (int64_t k = 0; k < tw; k++) {
-                        const int64_t in_row = p * w->pixel_step + k * w->tap_step[2] + c;
-                        const int64_t place = w->place + p * w->pixel_place + d * w->tap_place[0] +
-                                              h * w->tap_place[1] + k * w->tap_place[2];
-                        const ivector here = where == (ivector){0} + (int32_t)place;
-                        store(w->dx + in_row + d * w->tap_step[0] + h * w->tap_step[1],
-                              (vector)(here & (ivector)g), lanes(left, room - in_row));
-                    }
-        }
+        for (int64_t c = 0; c < whole; c += V)
+            unpool_block(w, p, c, 0, 0, td, th, tw);
+        if (part && p < readable && p < writable)
+            unpool_block(w, p, whole, 0, 0, td, th, tw);
+        else if (part && p < readable)
+            unpool_block(w, p, whole, 0, part, td, th, tw);
+        else if (part)
+            unpool_block(w, p, whole, part, part, td, th, tw);
     }
 }
 

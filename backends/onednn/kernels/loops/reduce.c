@@ -6,6 +6,7 @@
 #include "../isa.h"
 #if LOOP_ENABLED
 #include "../loops.h"
+#include "../rowsum.h"
 
 /* Partial results that a row's maximum is kept in, so that they fill vectors. */
 enum { LANES = 64 };
@@ -18,7 +19,7 @@ enum { LANES = 64 };
 #define MAGNITUDE(v) ((v) < 0 ? -(v) : (v))
 
 /* A term is written in v, the element as the accumulator's type, and m, the mean. */
-#define DEFINE_SUM(domain, type, wide, NAME, term)                                                 \
+#define DEFINE_SUM_ROW(domain, type, wide, NAME, term)                                             \
     static void domain##_row_##NAME(const void *in, int64_t n, const void *mean, void *acc)        \
     {                                                                                              \
         const type *x = in;                                                                        \
@@ -31,7 +32,9 @@ enum { LANES = 64 };
             sum += term;                                                                           \
         }                                                                                          \
         *(wide *)acc += sum;                                                                       \
-    }                                                                                              \
+    }
+
+#define DEFINE_SUM_COLS(domain, type, wide, NAME, term)                                            \
     static void domain##_cols_##NAME(const void *in, int64_t ld, int64_t rows, int64_t cols,       \
                                      const void *mean, void *acc)                                  \
     {                                                                                              \
@@ -156,10 +159,10 @@ enum { LANES = 64 };
     }
 
 #define DEFINE_DOMAIN(domain, type, wide, nan)                                                     \
-    DEFINE_SUM(domain, type, wide, SUM, v)                                                         \
-    DEFINE_SUM(domain, type, wide, NORM1, MAGNITUDE(v))                                            \
-    DEFINE_SUM(domain, type, wide, SUM_SQUARES, v *v)                                              \
-    DEFINE_SUM(domain, type, wide, SPREAD, (v - m) * (v - m))                                      \
+    DEFINE_SUM_COLS(domain, type, wide, SUM, v)                                                    \
+    DEFINE_SUM_COLS(domain, type, wide, NORM1, MAGNITUDE(v))                                       \
+    DEFINE_SUM_COLS(domain, type, wide, SUM_SQUARES, v *v)                                         \
+    DEFINE_SUM_COLS(domain, type, wide, SPREAD, (v - m) * (v - m))                                 \
     DEFINE_PROD(domain, type, wide)                                                                \
     DEFINE_EXTREME(domain, type, wide, nan, MAX, LARGER)                                           \
     DEFINE_EXTREME(domain, type, wide, nan, MIN, SMALLER)                                          \
@@ -168,10 +171,31 @@ enum { LANES = 64 };
     DEFINE_ARG(domain, type, nan, MAX, LARGER)                                                     \
     DEFINE_ARG(domain, type, nan, MIN, SMALLER)
 DEFINE_DOMAIN(f32, float, double, IS_NAN)
+
+/* Rows of f32 have a way of their own; v is a vector or an element. */
+#define SQUARE(v) ((v) * (v))
+#define DEFINE_F32_ROW(NAME, wide, single)                                                         \
+    static void f32_row_##NAME(const void *in, int64_t n, const void *mean, void *acc)             \
+    {                                                                                              \
+        const float *x = in;                                                                       \
+        const double m = mean ? *(const double *)mean : 0;                                         \
+        (void)m;                                                                                   \
+        ROW_SUM_WIDE(*(double *)acc, n, wide, single);                                             \
+    }
+DEFINE_F32_ROW(SUM, row_widen(x + j), (double)x[j])
+DEFINE_F32_ROW(NORM1, row_magnitude(row_widen(x + j)), MAGNITUDE((double)x[j]))
+DEFINE_F32_ROW(SUM_SQUARES, SQUARE(row_widen(x + j)), SQUARE((double)x[j]))
+DEFINE_F32_ROW(SPREAD, SQUARE(row_widen(x + j) - m), SQUARE((double)x[j] - m))
+
+DEFINE_SUM_ROW(f64, double, double, SUM, v)
+DEFINE_SUM_ROW(f64, double, double, NORM1, MAGNITUDE(v))
+DEFINE_SUM_ROW(f64, double, double, SUM_SQUARES, v *v)
+DEFINE_SUM_ROW(f64, double, double, SPREAD, (v - m) * (v - m))
 DEFINE_DOMAIN(f64, double, double, IS_NAN)
 
 /* Integers wrap; their sums and products are taken without sign, their order with it. */
-DEFINE_SUM(i64, int64_t, uint64_t, SUM, v)
+DEFINE_SUM_ROW(i64, int64_t, uint64_t, SUM, v)
+DEFINE_SUM_COLS(i64, int64_t, uint64_t, SUM, v)
 DEFINE_PROD(i64, int64_t, uint64_t)
 DEFINE_EXTREME(i64, int64_t, int64_t, NEVER, MAX, LARGER)
 DEFINE_EXTREME(i64, int64_t, int64_t, NEVER, MIN, SMALLER)
@@ -182,14 +206,9 @@ DEFINE_ARG(i64, int64_t, NEVER, MIN, SMALLER)
 
 static void pair_row(const float *x, const float *dy, int64_t n, double mean, double *acc)
 {
-    double sum = 0, product = 0;
-#pragma omp simd reduction(+ : sum, product)
-    for (int64_t i = 0; i < n; i++) {
-        sum += (double)dy[i];
-        product += (double)dy[i] * ((double)x[i] - mean);
-    }
-    acc[0] += sum;
-    acc[1] += product;
+    ROW_SUM_WIDE(acc[0], n, row_widen(dy + j), (double)dy[j]);
+    ROW_SUM_WIDE(acc[1], n, row_widen(dy + j) * (row_widen(x + j) - mean),
+                 (double)dy[j] * ((double)x[j] - mean));
 }
 
 static void pair_cols(const float *x, int64_t ldx, const float *dy, int64_t ldy, int64_t rows,

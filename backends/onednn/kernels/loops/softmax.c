@@ -3,6 +3,7 @@
 #include "../isa.h"
 #if LOOP_ENABLED
 #include "../loops.h"
+#include "../rowsum.h"
 #include "../vecmath.h"
 
 /* Removed elements become -inf by choice, whatever they held. */
@@ -24,31 +25,24 @@ static void prepare(const float *x, const float *mask, const uint8_t *keep, floa
 
 static float row_max(const float *x, int64_t n)
 {
-    float max = -INFINITY;
-#pragma omp simd reduction(max : max)
-    for (int64_t i = 0; i < n; i++)
-        max = x[i] > max ? x[i] : max;
-    return max;
-}
-
-static double row_sum_exp(const float *x, float max, int64_t n)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)vm_exp(x[i] - max);
-    return sum;
+    return row_largest(x, n);
 }
 
 static double row_exp(const float *x, float max, float *y, int64_t n)
 {
     double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++) {
-        const float e = vm_exp(x[i] - max);
-        y[i] = e;
-        sum += (double)e;
-    }
+    SIMD for (int64_t i = 0; i < n; i++) y[i] = vm_exp(x[i] - max);
+    ROW_SUM(sum, n, row_load(y + j), y[j]);
+    return sum;
+}
+
+static double row_sum_exp(const float *x, float max, int64_t n)
+{
+    enum { BLOCK = 256 };
+    float e[BLOCK];
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += BLOCK)
+        sum += row_exp(x + i, max, e, n - i < BLOCK ? n - i : BLOCK);
     return sum;
 }
 
@@ -62,22 +56,27 @@ static void row_log(const float *x, float max, float log_sum, float *y, int64_t 
     SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - max) - log_sum;
 }
 
-/* Elements where y is 0 were removed: what dy holds there does not count. */
+/* What dy holds where the mask is not set does not count. */
+INLINE row_vector row_kept(row_mask mask, const float *dy)
+{
+    return (row_vector)(mask & (row_mask)row_load(dy));
+}
+
+/* Elements where y is 0 were removed. */
 static double row_dot(const float *dy, const float *y, int64_t n)
 {
     double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += y[i] != 0.0f ? (double)dy[i] * (double)y[i] : 0.0;
+    ROW_SUM(sum, n, row_kept(row_load(y + j) != 0.0f, dy + j) * row_load(y + j),
+            y[j] != 0.0f ? dy[j] * y[j] : 0.0f);
     return sum;
 }
 
+/* Elements where y is -inf were removed. */
 static double row_sum_kept(const float *dy, const float *y, int64_t n)
 {
     double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += y[i] != -INFINITY ? (double)dy[i] : 0.0;
+    ROW_SUM(sum, n, row_kept(row_load(y + j) != -INFINITY, dy + j),
+            y[j] != -INFINITY ? dy[j] : 0.0f);
     return sum;
 }
 

@@ -51,7 +51,8 @@ INLINE float gelu_tanh32(float v)
 
 INLINE float sinh32(float v)
 {
-    const double e = vd_expm1(vd_abs(D(v)));
+    const double a = vd_abs(D(v));
+    const double e = vd_expm1(a > 200.0 ? 200.0 : a);
     return (float)vd_copysign(0.5 * (e + e / (e + 1.0)), D(v));
 }
 
