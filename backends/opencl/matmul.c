@@ -59,7 +59,7 @@ static void step_pack(ocl_plan *plan, const axle_view *b, int64_t batches, uint6
     const int64_t n = b->dim[column], k = b->dim[row], width = ocl_panel_width(plan);
     ocl_map map = {0};
     char options[128];
-    ocl_product_options(plan, ocl_dtype(b), options, sizeof(options));
+    ocl_product_options(plan, b, options, sizeof(options));
     ocl_map_views(&map, &b, 1, 0, row);
     ocl_map_merge(&map);
     ocl_step_begin(plan, "prelude functions product", "pack",
@@ -71,7 +71,7 @@ static void step_pack(ocl_plan *plan, const axle_view *b, int64_t batches, uint6
     ocl_put(plan, b->stride[column]);
     ocl_put_map(plan, &map);
     ocl_arg_in(plan, 1);
-    ocl_arg_work(plan, panels, ocl_real_size(plan));
+    ocl_arg_work(plan, panels, ocl_panel_size(b));
 }
 
 /* The blocked product of CPU devices; 0 where the plain one is the better choice. */
@@ -99,7 +99,8 @@ static int plan_blocked(ocl_plan *plan)
     p.accumulate = attrs->accumulate != 0;
     p.alpha = attrs->alpha;
     p.panel_batch = packed > 1 ? panel : 0;
-    p.panels = ocl_work(plan, panel * packed, ocl_real_size(plan));
+    p.panel_size = ocl_panel_size(b);
+    p.panels = ocl_work(plan, panel * packed, p.panel_size);
     plan->impl = "matmul_blocked";
     step_pack(plan, b, packed, p.panels);
     ocl_step_product(plan, &p);

@@ -11,9 +11,17 @@ void ocl_product_widen(ocl_plan *plan, int64_t terms)
         plan->real = AXLE_DTYPE_F64;
 }
 
-void ocl_product_options(const ocl_plan *plan, const char *type, char *out, size_t size)
+static const char *panel_options(const ocl_plan *plan, uint32_t panel_size)
 {
-    snprintf(out, size, "-DTA=%s -DTY=%s -DACTIVATION=NONE%s", type, type,
+    if (panel_size == 8)
+        return " -DPANEL=f64";
+    return plan->real == AXLE_DTYPE_F64 ? " -DPANEL=f32 -DWIDEN" : " -DPANEL=f32";
+}
+
+void ocl_product_options(const ocl_plan *plan, const axle_view *operand, char *out, size_t size)
+{
+    snprintf(out, size, "-DTA=%s -DTY=%s -DACTIVATION=NONE%s%s", ocl_dtype(operand),
+             ocl_dtype(operand), panel_options(plan, ocl_panel_size(operand)),
              plan->real == AXLE_DTYPE_F64 ? " -DCOMPENSATE" : "");
 }
 
@@ -42,9 +50,9 @@ void ocl_step_product(ocl_plan *plan, const ocl_product *p)
                                blocks(p->k, p->chunks)};
     const uint32_t size = ocl_real_size(plan);
     ocl_step_begin(plan, "prelude functions product", "product", tiles * p->chunks, 1,
-                   "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s", p->a_type, p->y_type, p->activation,
+                   "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s%s", p->a_type, p->y_type, p->activation,
                    p->placed ? " -DPLACED" : "", p->accumulate ? " -DACCUMULATE" : "",
-                   p->partial ? " -DPARTIAL" : "");
+                   p->partial ? " -DPARTIAL" : "", panel_options(plan, p->panel_size));
     for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
         ocl_put(plan, numbers[k]);
     ocl_put_map(plan, &p->map);
@@ -52,7 +60,7 @@ void ocl_step_product(ocl_plan *plan, const ocl_product *p)
         ocl_arg_work(plan, p->a_work, size);
     else
         ocl_arg_in(plan, p->a_operand);
-    ocl_arg_work(plan, p->panels, size);
+    ocl_arg_work(plan, p->panels, p->panel_size);
     ocl_arg_in(plan, p->bias_operand >= 0 ? (uint32_t)p->bias_operand : AXLE_OP_MAX_IN);
     ocl_arg_out(plan, 0);
     ocl_arg_work(plan, p->places, 8);

@@ -13,6 +13,7 @@ typedef struct ocl_product {
     int64_t a_row, a_column, y_row, y_column, bias_row, bias_column;
     ocl_map map; /* of the batches: a, bias, y */
     const char *a_type, *y_type, *activation;
+    uint32_t panel_size;
     int a_in_work; /* a is dense in the workspace, at a_work, else input `a_operand` */
     uint32_t a_operand;
     uint64_t a_work, panels, places, pieces;
@@ -37,6 +38,12 @@ static inline int64_t ocl_panel_width(const ocl_plan *plan)
     return plan->real == AXLE_DTYPE_F64 ? 16 : 32;
 }
 
+/* Bytes of a number in a panel, for operands of this type. */
+static inline uint32_t ocl_panel_size(const axle_view *operand)
+{
+    return operand->dtype == AXLE_DTYPE_F64 ? 8 : 4;
+}
+
 /* Elements of the panels of one batch. */
 static inline int64_t ocl_panel_elements(const ocl_plan *plan, int64_t n, int64_t k)
 {
@@ -47,6 +54,6 @@ static inline int64_t ocl_panel_elements(const ocl_plan *plan, int64_t n, int64_
 void ocl_step_product(ocl_plan *plan, const ocl_product *p);
 
 /* Options of the kernels that make ready what a product reads. */
-void ocl_product_options(const ocl_plan *plan, const char *type, char *out, size_t size);
+void ocl_product_options(const ocl_plan *plan, const axle_view *operand, char *out, size_t size);
 
 #endif

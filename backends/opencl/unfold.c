@@ -12,8 +12,8 @@
 enum { LOCAL = 64, PACK_LOCAL = 16, SPATIAL = AXLE_MAX_SPATIAL };
 
 /* Below this many terms the direct kernels do; above this many numbers panels take too much
- * memory. Sums of more products than DEPTH are cut. */
-enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28, DEPTH = 1024 };
+ * memory. Sums of more products than DEPTH are cut. Places are 32-bit numbers. */
+enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28, DEPTH = 1024, MOST_PLACE = 1 << 30 };
 
 /* One convolution seen as a product. `grid` is the tensor whose positions are counted, `read` the
  * one that is unfolded. */
@@ -61,6 +61,22 @@ static void map_one(ocl_map *map, int64_t dim, int64_t stride)
     ocl_map_dim(map, dim, &stride, 1);
 }
 
+/* A table's rows are as long as its columns in whole panels. */
+static int64_t pitch_of(const ocl_plan *plan, int64_t pairs)
+{
+    const int64_t width = ocl_panel_width(plan);
+    return (pairs + width - 1) / width * width;
+}
+
+/* Elements from a view's first to behind its last. */
+static int64_t extent(const axle_view *view)
+{
+    int64_t last = 1;
+    for (uint32_t d = 0; d < view->rank; d++)
+        last += (view->dim[d] - 1) * view->stride[d];
+    return last;
+}
+
 static int unfolding_fill(ocl_plan *plan, unfolding *u, const conv *c)
 {
     ocl_product *p = &u->product;
@@ -75,36 +91,48 @@ static int unfolding_fill(ocl_plan *plan, unfolding *u, const conv *c)
     p->activation = "NONE";
     p->a_type = p->y_type = ocl_dtype(u->read);
     const int64_t terms = p->m * p->n * p->k;
-    if (!ocl_on_cpu(plan) || u->pairs > INT32_MAX || terms < LEAST_TERMS ||
-        p->n * p->k * c->groups > MOST_PANEL)
+    if (!ocl_on_cpu(plan) || u->pairs > MOST_PLACE || extent(u->read) > MOST_PLACE ||
+        terms < LEAST_TERMS || p->n * p->k * c->groups > MOST_PANEL)
         return 0;
     ocl_product_widen(plan, terms * c->groups);
     p->panel_batch = ocl_panel_elements(plan, p->n, p->k);
-    const uint32_t size = ocl_real_size(plan);
-    u->origins = ocl_work(plan, 4 * u->pairs, 4);
-    u->taps = ocl_work(plan, 4 * u->tap_pairs, 4);
+    p->panel_size = ocl_panel_size(u->read);
+    u->origins = ocl_work(plan, 4 * pitch_of(plan, u->pairs), 4);
+    u->taps = ocl_work(plan, 4 * pitch_of(plan, u->tap_pairs), 4);
     p->places = ocl_work(plan, u->pairs, 8);
-    p->panels = ocl_work(plan, p->panel_batch * c->groups, size);
+    p->panels = ocl_work(plan, p->panel_batch * c->groups, p->panel_size);
     return 1;
+}
+
+/* Whether tables hold what a strided gradient is at. Their places then leave coordinates out. */
+static int is_strided(const ocl_plan *plan, const unfolding *u)
+{
+    const axle_conv_attrs *attrs = &plan->attrs.conv;
+    int strided = 0;
+    for (uint32_t d = 0; d < attrs->n_spatial; d++)
+        strided |= attrs->stride[d] != 1;
+    return u->transposed && strided;
 }
 
 static void begin(ocl_plan *plan, const unfolding *u, const char *kernel, int64_t items,
                   uint32_t local)
 {
     char options[128];
-    ocl_product_options(plan, ocl_dtype(u->read), options, sizeof(options));
-    ocl_step_begin(plan, "prelude functions product", kernel, items, local, "%s%s%s", options,
-                   u->transposed ? " -DTRANSPOSED" : "", u->by_tap ? " -DBY_TAP" : "");
+    ocl_product_options(plan, u->read, options, sizeof(options));
+    ocl_step_begin(plan, "prelude functions product", kernel, items, local, "%s%s", options,
+                   is_strided(plan, u) ? " -DSTRIDED" : "");
 }
 
 static void step_tables(ocl_plan *plan, const unfolding *u)
 {
     const axle_conv_attrs *attrs = &plan->attrs.conv;
+    const int64_t pitch = pitch_of(plan, u->pairs), tap_pitch = pitch_of(plan, u->tap_pairs);
+    const int64_t sign = u->transposed ? -1 : 1;
     ocl_map places = {0};
     map_one(&places, u->grid->dim[0], u->grid->stride[0]);
     map_space(&places, u->grid);
     ocl_map_merge(&places);
-    begin(plan, u, "conv_tables", u->pairs > u->tap_pairs ? u->pairs : u->tap_pairs, LOCAL);
+    begin(plan, u, "conv_tables", pitch > tap_pitch ? pitch : tap_pitch, LOCAL);
     ocl_put(plan, u->pairs);
     ocl_put(plan, u->tap_pairs);
     for (int d = 0; d < SPATIAL; d++)
@@ -112,11 +140,17 @@ static void step_tables(ocl_plan *plan, const unfolding *u)
     for (int d = 0; d < SPATIAL; d++)
         ocl_put(plan, u->transposed ? 1 : attribute(attrs, attrs->stride, d, 1));
     for (int d = 0; d < SPATIAL; d++)
-        ocl_put(plan, attribute(attrs, attrs->pad, d, 0) * (u->transposed ? 1 : -1));
+        ocl_put(plan, -sign * attribute(attrs, attrs->pad, d, 0));
     for (int d = 0; d < SPATIAL; d++)
         ocl_put(plan, spatial(u->w, d));
     for (int d = 0; d < SPATIAL; d++)
-        ocl_put(plan, attribute(attrs, attrs->dilation, d, 1));
+        ocl_put(plan, sign * attribute(attrs, attrs->dilation, d, 1));
+    ocl_put(plan, u->read->stride[0]);
+    ocl_put(plan, u->read->stride[1]);
+    for (int d = 0; d < SPATIAL; d++)
+        ocl_put(plan, is_strided(plan, u) ? 0 : spatial_stride(u->read, d));
+    ocl_put(plan, pitch);
+    ocl_put(plan, tap_pitch);
     ocl_put_map(plan, &places);
     ocl_arg_work(plan, u->origins, 4);
     ocl_arg_work(plan, u->taps, 4);
@@ -134,17 +168,17 @@ static void step_pack(ocl_plan *plan, const unfolding *u)
     ocl_put(plan, p->k);
     for (int d = 0; d < SPATIAL; d++)
         ocl_put(plan, spatial(u->read, d));
-    ocl_put(plan, u->read->stride[0]);
-    ocl_put(plan, u->read->stride[1]);
-    for (int d = 0; d < SPATIAL; d++)
-        ocl_put(plan, spatial_stride(u->read, d));
     ocl_put(plan, u->channels * u->read->stride[1]);
+    ocl_put(plan, pitch_of(plan, p->n));
+    ocl_put(plan, pitch_of(plan, p->k));
     for (int d = 0; d < SPATIAL; d++)
         ocl_put(plan, attribute(attrs, attrs->stride, d, 1));
+    for (int d = 0; d < SPATIAL; d++)
+        ocl_put(plan, spatial_stride(u->read, d));
     ocl_arg_in(plan, u->read_operand);
-    ocl_arg_work(plan, u->origins, 4);
-    ocl_arg_work(plan, u->taps, 4);
-    ocl_arg_work(plan, p->panels, ocl_real_size(plan));
+    ocl_arg_work(plan, u->by_tap ? u->taps : u->origins, 4);
+    ocl_arg_work(plan, u->by_tap ? u->origins : u->taps, 4);
+    ocl_arg_work(plan, p->panels, p->panel_size);
 }
 
 /* A dense copy of the left-hand matrix, (groups, m, k) in the map's order. */

@@ -136,15 +136,17 @@ __kernel void pool_backward(TABLE, IN(TX, y), IN(i32, index), OUT(TX, x), FAULT)
     windows(P, 1, q1, &low1, &high1);
     windows(P, 2, q2, &low2, &high2);
     __constant const long *step = SPACE_Y + 1 + MAP_DIMS;
+#if KIND == 1
+    __constant const long *other = step + MAP_DIMS;
+    index += map_place(PLANES, 1, p);
+#endif
     wide sum = 0;
     for (long i = low0; i <= high0; i++)
         for (long j = low1; j <= high1; j++)
             for (long k = low2; k <= high2; k++) {
                 const wide g = LOAD(TX, y, from + i * step[0] + j * step[1] + k * step[2]);
 #if KIND == 1
-                __constant const long *other = step + MAP_DIMS;
-                const long where = index[map_place(PLANES, 1, p) + i * other[0] + j * other[1] +
-                                         k * other[2]];
+                const long where = index[i * other[0] + j * other[1] + k * other[2]];
                 if (where < -1 || where >= plane)
                     raise(faults, OP, where, plane);
                 if (where == at)

@@ -20,13 +20,21 @@
 #define VSTORE_f64 vstore8
 #define VSTORE JOIN(VSTORE_, REAL)
 
+/* Panels keep numbers in the type PANEL, f32 where no element has more bits. WIDEN: REAL is f64
+ * all the same. */
+#ifdef WIDEN
+#define PANEL_LOAD(i, p) convert_double8(vload8(i, p))
+#else
+#define PANEL_LOAD(i, p) VLOAD(i, p)
+#endif
+
 /*
  * Numbers: batches, M, N, K, strides of row and column of a, of y, of bias, whether there is a
  * bias, panel elements from batch to batch, chunks of K, items of a chunk, map of batch dims (a,
  * bias, y). PLACED: columns of y lie where `places` says. PARTIAL: sums go to `piece` (chunks,
  * batches, M, N).
  */
-__kernel void product(TABLE, IN(TA, a), IN(REAL, panels), IN(TY, bias), OUT(TY, y),
+__kernel void product(TABLE, IN(TA, a), IN(PANEL, panels), IN(TY, bias), OUT(TY, y),
                       IN(i64, places), OUT(REAL, piece), real alpha)
 {
     ENTER;
@@ -59,11 +67,12 @@ __kernel void product(TABLE, IN(TA, a), IN(REAL, panels), IN(TY, bias), OUT(TY, 
     ROW_AT(5);
     ROW_AT(6);
     ROW_AT(7);
-    __global const real *right = panels + batch * P[11] + block * depth * WIDTH;
+    __global const STORED(PANEL) *right = panels + batch * P[11] + block * depth * WIDTH;
     VECTOR s00 = 0, s10 = 0, s20 = 0, s30 = 0, s40 = 0, s50 = 0, s60 = 0, s70 = 0;
     VECTOR s01 = 0, s11 = 0, s21 = 0, s31 = 0, s41 = 0, s51 = 0, s61 = 0, s71 = 0;
     for (long k = first; k < last; k++) {
-        const VECTOR b0 = VLOAD(0, right + k * WIDTH), b1 = VLOAD(1, right + k * WIDTH);
+        const VECTOR b0 = PANEL_LOAD(0, right + k * WIDTH);
+        const VECTOR b1 = PANEL_LOAD(1, right + k * WIDTH);
         const long ak = k * step;
 #define ROW_ADD(r)                                                                                 \
     {                                                                                              \
@@ -124,7 +133,7 @@ __kernel void product(TABLE, IN(TA, a), IN(REAL, panels), IN(TY, bias), OUT(TY, 
 }
 
 /* Numbers: batches, N, K, strides of row and column of b, map of the batch dims (b). */
-__kernel void pack(TABLE, IN(TA, b), OUT(REAL, panels))
+__kernel void pack(TABLE, IN(TA, b), OUT(PANEL, panels))
 {
     ENTER;
     OPERAND(b);
@@ -174,92 +183,92 @@ __kernel void flatten(TABLE, IN(TA, x), OUT(REAL, y))
 
 /*
  * Convolutions. Two tables, one of (sample, position) pairs and one of (channel, tap) pairs, say
- * where an element of the unfolded input is: its coordinates are the sum of the two.
+ * where an element of the unfolded input is: its coordinates and its place are the sums of the
+ * two. Each is four rows of `pitch` numbers: three coordinates and the place. What a table has
+ * beyond its pairs lies outside any input.
  *
  * Numbers: pairs of samples and positions, pairs of channels and taps, positions (3), factor and
- * shift of their coordinates (3 each), taps (3), dilation (3), map of the result's positions.
+ * shift of their coordinates (3 each), taps (3), factor of their coordinates (3), strides of
+ * sample, channel and coordinates in what is read (2 + 3), pitches of both tables, map of the
+ * result's positions.
  */
+enum { OUTSIDE = -(1 << 30) };
 __kernel void conv_tables(TABLE, OUT(i32, origins), OUT(i32, taps), OUT(i64, places))
 {
     ENTER;
     OPERAND(origins);
     OPERAND(taps);
     OPERAND(places);
-    const long i = get_global_id(0);
+    const long i = get_global_id(0), pitch = P[22], tap_pitch = P[23];
     if (i < P[0]) {
         const long p2 = i % P[4], p1 = i / P[4] % P[3], p0 = i / P[4] / P[3] % P[2];
         const long n = i / P[4] / P[3] / P[2];
-        origins[4 * i] = (int)(p0 * P[5] + P[8]);
-        origins[4 * i + 1] = (int)(p1 * P[6] + P[9]);
-        origins[4 * i + 2] = (int)(p2 * P[7] + P[10]);
-        origins[4 * i + 3] = (int)n;
-        places[i] = map_place(P + 17, 0, i);
+        const long c0 = p0 * P[5] + P[8], c1 = p1 * P[6] + P[9], c2 = p2 * P[7] + P[10];
+        origins[i] = (int)c0;
+        origins[pitch + i] = (int)c1;
+        origins[2 * pitch + i] = (int)c2;
+        origins[3 * pitch + i] = (int)(n * P[17] + c0 * P[19] + c1 * P[20] + c2 * P[21]);
+        places[i] = map_place(P + 24, 0, i);
+    } else if (i < pitch) {
+        origins[i] = OUTSIDE;
     }
     if (i < P[1]) {
-        taps[4 * i] = (int)(i / P[13] / P[12] % P[11] * P[14]);
-        taps[4 * i + 1] = (int)(i / P[13] % P[12] * P[15]);
-        taps[4 * i + 2] = (int)(i % P[13] * P[16]);
-        taps[4 * i + 3] = (int)(i / P[13] / P[12] / P[11]);
+        const long c0 = i / P[13] / P[12] % P[11] * P[14];
+        const long c1 = i / P[13] % P[12] * P[15], c2 = i % P[13] * P[16];
+        const long c = i / P[13] / P[12] / P[11];
+        taps[i] = (int)c0;
+        taps[tap_pitch + i] = (int)c1;
+        taps[2 * tap_pitch + i] = (int)c2;
+        taps[3 * tap_pitch + i] = (int)(c * P[18] + c0 * P[19] + c1 * P[20] + c2 * P[21]);
+    } else if (i < tap_pitch) {
+        taps[i] = OUTSIDE;
     }
 }
 
 /*
- * Numbers: groups, N, K, sizes of what is read (3), strides of samples, channels and coordinates
- * (2 + 3), elements from group to group, stride of the convolution (3). BY_TAP: columns are
- * (channel, tap) pairs and K goes over positions; else the other way round. TRANSPOSED: what is
- * read is dy, at (origin - tap) / stride where that is whole.
+ * Numbers: groups, N, K, sizes of what is read (3), elements from group to group, pitches of the
+ * tables of columns and of K, and for STRIDED: stride of the convolution (3), strides of the
+ * coordinates (3). STRIDED: what is read is dy, at coordinates that the stride divides; the sums
+ * of the tables are coordinates times stride, and places that leave them out.
  */
-__kernel void conv_pack(TABLE, IN(TA, x), IN(i32, origins), IN(i32, taps), OUT(REAL, panels))
+__kernel void conv_pack(TABLE, IN(TA, x), IN(i32, columns), IN(i32, rows), OUT(PANEL, panels))
 {
     ENTER;
     OPERAND(x);
-    OPERAND(origins);
-    OPERAND(taps);
+    OPERAND(columns);
+    OPERAND(rows);
     OPERAND(panels);
     const long n = P[1], depth = P[2], blocks = (n + WIDTH - 1) / WIDTH;
     const long id = get_global_id(0);
     if (id >= P[0] * blocks * depth)
         return;
     const long k = id % depth, column = id / depth % blocks * WIDTH, group = id / depth / blocks;
-    const int d0 = (int)P[3], d1 = (int)P[4], d2 = (int)P[5];
-    const long s_n = P[6], s_c = P[7], s0 = P[8], s1 = P[9], s2 = P[10];
-    x += group * P[11];
+    const long pitch = P[7], row_pitch = P[8];
+    const uint d0 = (uint)P[3], d1 = (uint)P[4], d2 = (uint)P[5];
+    const int r0 = rows[k], r1 = rows[row_pitch + k], r2 = rows[2 * row_pitch + k];
+    const int place = rows[3 * row_pitch + k];
+    x += group * P[6];
+    columns += column;
     panels += id * WIDTH;
-#ifdef BY_TAP
-    const int4 fixed = vload4(k, origins);
-    __global const int *varying = taps;
-#else
-    const int4 fixed = vload4(k, taps);
-    __global const int *varying = origins;
-#endif
-    const int used = (int)min((long)WIDTH, n - column);
+    STORED(PANEL) values[WIDTH];
     for (int c = 0; c < WIDTH; c++) {
-        real v = 0;
-        if (c < used) {
-            const int4 other = vload4(column + c, varying);
-#ifdef BY_TAP
-            const long sample = fixed.w, channel = other.w;
-#else
-            const long sample = other.w, channel = fixed.w;
+        int c0 = columns[c] + r0, c1 = columns[pitch + c] + r1, c2 = columns[2 * pitch + c] + r2;
+        int at = columns[3 * pitch + c] + place;
+#ifdef STRIDED
+        const int q0 = c0 / (int)P[9], q1 = c1 / (int)P[10], q2 = c2 / (int)P[11];
+        if (c0 < 0 || c1 < 0 || c2 < 0 || q0 * (int)P[9] != c0 || q1 * (int)P[10] != c1 ||
+            q2 * (int)P[11] != c2)
+            c0 = OUTSIDE;
+        else
+            c0 = q0;
+        c1 = q1;
+        c2 = q2;
+        at += q0 * (int)P[12] + q1 * (int)P[13] + q2 * (int)P[14];
 #endif
-#ifdef TRANSPOSED
-            int4 at = other - fixed;
-            int whole = 1;
-            if (P[12] != 1 || P[13] != 1 || P[14] != 1) {
-                const int4 stride = (int4)((int)P[12], (int)P[13], (int)P[14], 1);
-                const int4 q = at / stride;
-                whole = at.x == q.x * stride.x && at.y == q.y * stride.y && at.z == q.z * stride.z;
-                whole = whole && at.x >= 0 && at.y >= 0 && at.z >= 0;
-                at = q;
-            }
-#else
-            const int4 at = other + fixed;
-            const int whole = 1;
-#endif
-            if (whole && at.x >= 0 && at.x < d0 && at.y >= 0 && at.y < d1 && at.z >= 0 &&
-                at.z < d2)
-                v = LOAD(TA, x, sample * s_n + channel * s_c + at.x * s0 + at.y * s1 + at.z * s2);
-        }
-        panels[c] = v;
+        const int inside = ((uint)c0 < d0) & ((uint)c1 < d1) & ((uint)c2 < d2);
+        const STORED(PANEL) v = LOAD(TA, x, inside ? at : 0);
+        values[c] = inside ? v : 0;
     }
+    VSTORE(VLOAD(0, values), 0, panels);
+    VSTORE(VLOAD(1, values), 1, panels);
 }
