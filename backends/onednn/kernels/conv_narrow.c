@@ -97,7 +97,7 @@ static int accepts(const axle_op_desc *desc)
 static int64_t choose_rows(const narrow_shape *s)
 {
     const int64_t fit = (GOOD_FRAME / s->row - span_of(&s->h, 1)) / s->h.stride + 1;
-    const int64_t fair = s->samples * s->h.out / (4 * cpu_workers());
+    const int64_t fair = cpu_ceil_div(s->samples * s->h.out, 2 * cpu_workers());
     return cpu_max(1, cpu_min(cpu_min(fit, fair), s->h.out));
 }
 

@@ -118,9 +118,13 @@ static void pack(const float *w, int64_t outputs, int64_t output_step, int64_t t
 {
     for (int64_t channel = 0; channel < outputs;) {
         const int64_t width = channel + V < outputs ? 2 * V : V;
-        for (int64_t t = 0; t < taps; t++)
-            for (int64_t o = channel; o < channel + width; o++)
-                *packed++ = o < outputs ? (double)w[o * output_step + tap[t]] : 0.0;
+        const int64_t given = outputs - channel < width ? outputs - channel : width;
+        for (int64_t t = 0; t < taps; t++, packed += width) {
+            const float *from = w + channel * output_step + tap[t];
+            SIMD for (int64_t o = 0; o < given; o++) packed[o] = (double)from[o * output_step];
+            for (int64_t o = given; o < width; o++)
+                packed[o] = 0;
+        }
         channel += width;
     }
 }
