@@ -7,9 +7,7 @@
 
 axle_status ocl_fail(axle_error *error, axle_status code, const char *format, ...)
 {
-    if (!AXLE_HAS(error, axle_error, code))
-        error = NULL;
-    if (error)
+    if (error && error->struct_size >= AXLE_FIELD_END(axle_error, code))
         error->code = code;
     if (AXLE_HAS(error, axle_error, message) && error->message_capacity > 0) {
         va_list args;
@@ -45,7 +43,7 @@ axle_status ocl_fail_cl(axle_error *error, cl_int code, const char *call)
         CL_CODES(ROW)
 #undef ROW
     };
-    if (AXLE_HAS(error, axle_error, code))
+    if (error && error->struct_size >= AXLE_FIELD_END(axle_error, native_code))
         error->native_code = code;
     for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
         if (known[k].code == code)

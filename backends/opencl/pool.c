@@ -73,9 +73,19 @@ static void put_numbers(ocl_plan *plan, const axle_view *x, const axle_view *y,
     put_space(plan, x, NULL);
 }
 
+/* Kernels count inside a plane in 32 bits. */
+static int is_small(const axle_view *view)
+{
+    int64_t plane = 1;
+    for (uint32_t d = 2; d < view->rank; d++)
+        plane *= view->dim[d] < 1 << 30 ? view->dim[d] : 1 << 30;
+    return plane < 1 << 30;
+}
+
 static int ranks_fit(const ocl_plan *plan, uint32_t rank)
 {
-    return plan->in[0]->rank == rank && plan->out[0]->rank == rank;
+    return plan->in[0]->rank == rank && plan->out[0]->rank == rank && is_small(plan->in[0]) &&
+           is_small(plan->out[0]);
 }
 
 int ocl_plan_pool(ocl_plan *plan)
@@ -86,8 +96,9 @@ int ocl_plan_pool(ocl_plan *plan)
         !ocl_signature_fits(plan, "f", attrs->kind == AXLE_POOL_MAX ? "fj?" : "f") ||
         !ranks_fit(plan, attrs->n_spatial + 2))
         return 0;
-    ocl_step_begin(plan, "prelude pool", "pool", ocl_count(y), LOCAL, "-DTX=%s -DKIND=%u -DOP=%u%s",
-                   ocl_dtype(x), attrs->kind, plan->op, index ? " -DINDEX" : "");
+    ocl_step_begin(plan, "prelude pool", "pool", ocl_count(y), LOCAL,
+                   "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u%s", ocl_dtype(x), attrs->kind, plan->op,
+                   attrs->n_spatial, index ? " -DINDEX" : "");
     put_numbers(plan, x, y, index);
     ocl_arg_in(plan, 0);
     ocl_arg_out(plan, 0);
@@ -104,7 +115,8 @@ int ocl_plan_pool_backward(ocl_plan *plan)
         !ranks_fit(plan, attrs->n_spatial + 2))
         return 0;
     ocl_step_begin(plan, "prelude pool", "pool_backward", ocl_count(dx), LOCAL,
-                   "-DTX=%s -DKIND=%u -DOP=%u", ocl_dtype(dx), attrs->kind, plan->op);
+                   "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u", ocl_dtype(dx), attrs->kind, plan->op,
+                   attrs->n_spatial);
     put_numbers(plan, dx, dy, index);
     ocl_arg_in(plan, 0);
     ocl_arg_in(plan, 1);

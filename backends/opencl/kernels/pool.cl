@@ -7,12 +7,12 @@
  * adaptive); maps of the planes, of the windows of y and index, of the places of x, each of three
  * operands.
  */
-#define OUT_DIM(d) P[1 + (d)]
-#define IN_DIM(d) P[4 + (d)]
-#define KERNEL(d) P[7 + (d)]
-#define STRIDE(d) P[10 + (d)]
-#define PAD(d) P[13 + (d)]
-#define DILATION(d) P[16 + (d)]
+#define OUT_DIM(d) ((int)P[1 + (d)])
+#define IN_DIM(d) ((int)P[4 + (d)])
+#define KERNEL(d) ((int)P[7 + (d)])
+#define STRIDE(d) ((int)P[10 + (d)])
+#define PAD(d) ((int)P[13 + (d)])
+#define DILATION(d) ((int)P[16 + (d)])
 #define PLANES (P + 19)
 #define SPACE_Y (PLANES + MAP_SIZE(3))
 #define SPACE_X (SPACE_Y + MAP_SIZE(3))
@@ -20,21 +20,28 @@
 /* The taps first, first + step, ... below limit lie inside the input; `padded` counts those that
  * lie in the padded input. */
 typedef struct range {
-    long first, limit, step, padded;
+    int first, limit, step, padded;
 } range;
 
-static range range_of(__constant const long *P, int d, long i)
+static range range_of(__constant const long *P, int d, int i)
 {
     range r;
+#if SPATIAL < 3
+    if (d < 3 - SPATIAL) {
+        r.first = 0;
+        r.limit = r.step = r.padded = 1;
+        return r;
+    }
+#endif
     if (KERNEL(d) == 0) {
-        r.first = i * IN_DIM(d) / OUT_DIM(d);
-        r.limit = ((i + 1) * IN_DIM(d) + OUT_DIM(d) - 1) / OUT_DIM(d);
+        r.first = (int)((long)i * IN_DIM(d) / OUT_DIM(d));
+        r.limit = (int)((((long)i + 1) * IN_DIM(d) + OUT_DIM(d) - 1) / OUT_DIM(d));
         r.step = 1;
         r.padded = r.limit - r.first;
         return r;
     }
-    const long start = i * STRIDE(d) - PAD(d), step = DILATION(d);
-    const long end = min(start + (KERNEL(d) - 1) * step + 1, IN_DIM(d) + PAD(d));
+    const int start = i * STRIDE(d) - PAD(d), step = DILATION(d);
+    const int end = min(start + (KERNEL(d) - 1) * step + 1, IN_DIM(d) + PAD(d));
     r.step = step;
     r.padded = end > start ? (end - start + step - 1) / step : 0;
     r.first = start < 0 ? start + (-start + step - 1) / step * step : start;
@@ -42,7 +49,7 @@ static range range_of(__constant const long *P, int d, long i)
     return r;
 }
 
-static long taps_of(range r)
+static int taps_of(range r)
 {
     return r.limit > r.first ? (r.limit - r.first + r.step - 1) / r.step : 0;
 }
@@ -54,10 +61,11 @@ __kernel void pool(TABLE, IN(TX, x), OUT(TX, y), OUT(i32, index))
     OPERAND(x);
     OPERAND(y);
     OPERAND(index);
-    const long id = get_global_id(0), plane = OUT_DIM(0) * OUT_DIM(1) * OUT_DIM(2);
-    if (id >= P[0] * plane)
+    const int plane = OUT_DIM(0) * OUT_DIM(1) * OUT_DIM(2);
+    const long id = get_global_id(0), p = id / plane;
+    const int o = (int)(id - p * plane);
+    if (p >= P[0])
         return;
-    const long p = id / plane, o = id % plane;
     const range a = range_of(P, 0, o / OUT_DIM(2) / OUT_DIM(1));
     const range b = range_of(P, 1, o / OUT_DIM(2) % OUT_DIM(1));
     const range c = range_of(P, 2, o % OUT_DIM(2));
@@ -65,13 +73,13 @@ __kernel void pool(TABLE, IN(TX, x), OUT(TX, y), OUT(i32, index))
     __constant const long *step = SPACE_X + 1 + MAP_DIMS;
 #if KIND == 1
     real best = -INFINITY;
-    long where = -1;
+    int where = -1;
 #else
     wide sum = 0;
 #endif
-    for (long i = a.first; i < a.limit; i += a.step)
-        for (long j = b.first; j < b.limit; j += b.step)
-            for (long k = c.first; k < c.limit; k += c.step) {
+    for (int i = a.first; i < a.limit; i += a.step)
+        for (int j = b.first; j < b.limit; j += b.step)
+            for (int k = c.first; k < c.limit; k += c.step) {
                 const real v =
                     LOAD(TX, x, from + i * step[0] + j * step[1] + k * step[2]);
 #if KIND == 1
@@ -83,36 +91,46 @@ __kernel void pool(TABLE, IN(TX, x), OUT(TX, y), OUT(i32, index))
                 sum += v;
 #endif
             }
-    const long to = map_place(PLANES, 0, p) + map_place(SPACE_Y, 0, o);
+    __constant const long *out = SPACE_Y + 1 + MAP_DIMS;
+    const int o0 = o / OUT_DIM(2) / OUT_DIM(1), o1 = o / OUT_DIM(2) % OUT_DIM(1);
+    const int o2 = o % OUT_DIM(2);
+    const long to = map_place(PLANES, 0, p) + o0 * out[0] + o1 * out[1] + o2 * out[2];
 #if KIND == 1
     STORE(TX, y, to, best);
 #ifdef INDEX
-    index[map_place(PLANES, 1, p) + map_place(SPACE_Y, 1, o)] = (int)where;
+    out += MAP_DIMS;
+    index[map_place(PLANES, 1, p) + o0 * out[0] + o1 * out[1] + o2 * out[2]] = where;
 #endif
 #elif KIND == 2
-    const long divisor = a.padded * b.padded * c.padded;
+    const int divisor = a.padded * b.padded * c.padded;
     STORE(TX, y, to, (real)(divisor ? sum / (wide)divisor : 0));
 #else
-    const long divisor = taps_of(a) * taps_of(b) * taps_of(c);
+    const int divisor = taps_of(a) * taps_of(b) * taps_of(c);
     STORE(TX, y, to, (real)(divisor ? sum / (wide)divisor : 0));
 #endif
 }
 
 /* The windows of a dim that may hold input q are [low, high]. */
-static void windows(__constant const long *P, int d, long q, long *low, long *high)
+static void windows(__constant const long *P, int d, int q, int *low, int *high)
 {
-    const long n = IN_DIM(d), out = OUT_DIM(d);
-    if (KERNEL(d) == 0) {
-        *low = max(q * out / n - 1, 0L);
-        *high = min(((q + 1) * out + n - 1) / n, out - 1);
+#if SPATIAL < 3
+    if (d < 3 - SPATIAL) {
+        *low = *high = 0;
         return;
     }
-    const long reach = (KERNEL(d) - 1) * DILATION(d), end = q + PAD(d);
+#endif
+    const int n = IN_DIM(d), out = OUT_DIM(d);
+    if (KERNEL(d) == 0) {
+        *low = max((int)((long)q * out / n) - 1, 0);
+        *high = min((int)((((long)q + 1) * out + n - 1) / n), out - 1);
+        return;
+    }
+    const int reach = (KERNEL(d) - 1) * DILATION(d), end = q + PAD(d);
     *low = end > reach ? (end - reach + STRIDE(d) - 1) / STRIDE(d) : 0;
     *high = min(end / STRIDE(d), out - 1);
 }
 
-static int holds(range r, long q)
+static int holds(range r, int q)
 {
     return q >= r.first && q < r.limit && (q - r.first) % r.step == 0;
 }
@@ -124,14 +142,15 @@ __kernel void pool_backward(TABLE, IN(TX, y), IN(i32, index), OUT(TX, x), FAULT)
     OPERAND(y);
     OPERAND(index);
     OPERAND(x);
-    const long plane = IN_DIM(0) * IN_DIM(1) * IN_DIM(2), id = get_global_id(0);
-    if (id >= P[0] * plane)
+    const int plane = IN_DIM(0) * IN_DIM(1) * IN_DIM(2);
+    const long id = get_global_id(0), p = id / plane;
+    const int at = (int)(id - p * plane);
+    if (p >= P[0])
         return;
-    const long p = id / plane, at = id % plane;
-    const long q0 = at / IN_DIM(2) / IN_DIM(1), q1 = at / IN_DIM(2) % IN_DIM(1);
-    const long q2 = at % IN_DIM(2);
+    const int q0 = at / IN_DIM(2) / IN_DIM(1), q1 = at / IN_DIM(2) % IN_DIM(1);
+    const int q2 = at % IN_DIM(2);
     const long from = map_place(PLANES, 0, p);
-    long low0, high0, low1, high1, low2, high2;
+    int low0, high0, low1, high1, low2, high2;
     windows(P, 0, q0, &low0, &high0);
     windows(P, 1, q1, &low1, &high1);
     windows(P, 2, q2, &low2, &high2);
@@ -140,13 +159,14 @@ __kernel void pool_backward(TABLE, IN(TX, y), IN(i32, index), OUT(TX, x), FAULT)
     __constant const long *other = step + MAP_DIMS;
     index += map_place(PLANES, 1, p);
 #endif
+    __constant const long *to = SPACE_X + 1 + MAP_DIMS;
     wide sum = 0;
-    for (long i = low0; i <= high0; i++)
-        for (long j = low1; j <= high1; j++)
-            for (long k = low2; k <= high2; k++) {
+    for (int i = low0; i <= high0; i++)
+        for (int j = low1; j <= high1; j++)
+            for (int k = low2; k <= high2; k++) {
                 const wide g = LOAD(TX, y, from + i * step[0] + j * step[1] + k * step[2]);
 #if KIND == 1
-                const long where = index[i * other[0] + j * other[1] + k * other[2]];
+                const int where = index[i * other[0] + j * other[1] + k * other[2]];
                 if (where < -1 || where >= plane)
                     raise(faults, OP, where, plane);
                 if (where == at)
@@ -162,5 +182,5 @@ __kernel void pool_backward(TABLE, IN(TX, y), IN(i32, index), OUT(TX, x), FAULT)
 #endif
 #endif
             }
-    STORE(TX, x, map_place(PLANES, 2, p) + map_place(SPACE_X, 0, at), (real)sum);
+    STORE(TX, x, map_place(PLANES, 2, p) + q0 * to[0] + q1 * to[1] + q2 * to[2], (real)sum);
 }
