@@ -180,6 +180,11 @@ else
 TESTS += %D%/build/no_cmocka.sh
 endif
 
+# The programs alone: for tools that are slow, as in `make check-unit LOG_FLAGS='valgrind -q'`.
+check-unit:
+	$(MAKE) check TESTS='$(unit_tests) $(model_tests)'
+.PHONY: check-unit
+
 # Computed with PyTorch, by make_golden.py.
 golden_data = \
 	%D%/golden/README.md \
@@ -272,6 +277,7 @@ EXTRA_DIST += \
 	%D%/run \
 	%D%/tap.sh \
 	%D%/tsan.supp \
+	%D%/valgrind.supp \
 	$(conformance_tests) \
 	%D%/conformance/on_backend.sh \
 	$(golden_data) \
