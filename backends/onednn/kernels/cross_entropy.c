@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum { BLOCK = 64, STAGES = 2 };
-/* Rows no longer than this are brought to whole vectors, which short loops like. */
-enum { SHORT_ROW = 64, VECTOR = 16 };
+/* Rows no longer than this are worked on a block at a time, a row a lane. */
+enum { SHORT_ROW = 64 };
 
 /* A view (N, S), or (1, 1). */
 typedef struct entropy_plane {
@@ -26,7 +26,7 @@ typedef struct entropy_op {
     const cpu_loops *loops;
     axle_cross_entropy_attrs attrs;
     int64_t samples, classes, space, count; /* N, C, S, N * S */
-    int64_t padded;                         /* classes, with -inf behind short rows */
+    int lanes;                              /* whether rows are short, dense and f32 */
     row_operand logits, dlogits, weight;
     int64_t logits_step[2], dlogits_step[2]; /* bytes along N and S */
     index_operand target;
@@ -69,9 +69,6 @@ static void take_shape(entropy_op *op, const axle_view *logits)
     op->samples = logits->dim[0];
     op->classes = logits->dim[1];
     op->space = logits->dim[2];
-    op->padded = op->classes;
-    if (op->classes <= SHORT_ROW)
-        op->padded = (int64_t)cpu_round_up((size_t)op->classes, VECTOR);
     op->count = op->samples * op->space;
 }
 
@@ -87,6 +84,8 @@ static void take_common(entropy_op *op, axle_be_device *device, const axle_op_de
     op->logits_step[1] = logits->stride[2] * op->logits.size;
     op->weight = cpu_row_operand(op->loops, weight, 0);
     op->target = cpu_index_operand(target);
+    op->lanes =
+        op->logits.direct && op->logits.stride == 1 && op->space == 1 && op->classes <= SHORT_ROW;
 }
 
 static int is_f32(const axle_view *view)
@@ -139,17 +138,33 @@ static int64_t row_at(const entropy_op *op, const int64_t step[2], int64_t i)
     return i / op->space * step[0] + i % op->space * step[1];
 }
 
-/* The logits of position i, op->padded of them. */
+/* The logits of position i. */
 static const float *read_logits(const entropy_call *call, int64_t i, float *stage)
 {
     const entropy_op *op = call->op;
-    const unsigned char *row = call->logits + row_at(op, op->logits_step, i);
-    if (op->padded == op->classes)
-        return cpu_row_read(&op->logits, row, op->classes, stage);
-    op->logits.load(row, op->logits.stride, stage, op->classes);
-    for (int64_t c = op->classes; c < op->padded; c++)
-        stage[c] = -INFINITY;
-    return stage;
+    return cpu_row_read(&op->logits, call->logits + row_at(op, op->logits_step, i), op->classes,
+                        stage);
+}
+
+/* Logits of up to BLOCK short rows, transposed: a row is a lane. */
+typedef struct entropy_tile {
+    float x[SHORT_ROW * BLOCK];
+    float shift[BLOCK], sum[BLOCK];
+} entropy_tile;
+
+static void read_tile(const entropy_call *call, int64_t first, int64_t rows, entropy_tile *tile)
+{
+    const entropy_op *op = call->op;
+    const float *x = (const float *)(call->logits + first * op->logits_step[0]);
+    op->loops->attention->transpose(x, op->logits_step[0] / (int64_t)sizeof(float), rows,
+                                    op->classes, 1.0f, tile->x, BLOCK);
+}
+
+/* x becomes exp(x - shift), row by row, and sum what that sums to. */
+static void soften_tile(const entropy_call *call, int64_t rows, entropy_tile *tile)
+{
+    call->op->loops->attention->exp(tile->x, BLOCK, call->op->classes, rows, tile->shift,
+                                    tile->sum);
 }
 
 /* Targets and weights, brought to the workspace. */
@@ -232,8 +247,8 @@ static double position_loss(const entropy_call *call, const float *x, double lse
 static double log_sum_exp(const entropy_op *op, const float *x)
 {
     const struct softmax_loops *loops = op->loops->softmax;
-    const float max = loops->max(x, op->padded);
-    const double sum = loops->sum_exp(x, max, op->padded);
+    const float max = loops->max(x, op->classes);
+    const double sum = loops->sum_exp(x, max, op->classes);
     if (max == -INFINITY && sum != sum)
         for (int64_t c = 0; c < op->classes; c++)
             if (x[c] != x[c])
@@ -248,21 +263,43 @@ static void store_position(const entropy_op *op, const entropy_plane *plane, uns
     plane->store(&narrow, data + plane_at(op, plane, i) * plane->size, 1, 1);
 }
 
+/* log(sum(exp(x))) of the rows of a block. */
+static void block_lse(const entropy_call *call, int64_t first, int64_t rows, double *lse)
+{
+    static const elem_params none;
+    const entropy_op *op = call->op;
+    entropy_tile tile;
+    float logs[BLOCK];
+    const void *in[1] = {tile.sum};
+    read_tile(call, first, rows, &tile);
+    for (int64_t r = 0; r < rows; r++)
+        tile.shift[r] = -INFINITY;
+    op->loops->attention->max(tile.x, BLOCK, op->classes, rows, tile.shift);
+    soften_tile(call, rows, &tile);
+    op->loops->unary->forward[DOMAIN_F32][AXLE_UNARY_LOG](in, logs, rows, &none);
+    for (int64_t r = 0; r < rows; r++)
+        lse[r] = tile.shift[r] == INFINITY ? INFINITY : (double)tile.shift[r] + (double)logs[r];
+}
+
 static void forward_blocks(void *arg, int64_t begin, int64_t end, int32_t worker)
 {
     const entropy_call *call = arg;
     const entropy_op *op = call->op;
     for (int64_t block = begin; block < end; block++) {
-        double loss = 0, weight = 0;
-        for (int64_t i = block * BLOCK; i < cpu_min((block + 1) * BLOCK, op->count); i++) {
-            const int64_t target = call->target[i];
+        const int64_t first = block * BLOCK, rows = cpu_min(op->count - first, BLOCK);
+        double loss = 0, weight = 0, lse[BLOCK];
+        if (op->lanes)
+            block_lse(call, first, rows, lse);
+        for (int64_t r = 0; r < rows; r++) {
+            const int64_t i = first + r, target = call->target[i];
             const float *x = read_logits(call, i, stage_of(call, worker, 0));
-            const double lse = log_sum_exp(op, x);
-            const double position = position_loss(call, x, lse, target);
+            if (!op->lanes)
+                lse[r] = log_sum_exp(op, x);
+            const double position = position_loss(call, x, lse[r], target);
             loss += position;
             weight += weight_of(call, target);
             if (call->lse)
-                call->lse[plane_at(op, &op->lse, i)] = (float)lse;
+                call->lse[plane_at(op, &op->lse, i)] = (float)lse[r];
             if (op->attrs.reduction == AXLE_REDUCTION_NONE)
                 store_position(op, &op->loss, call->loss, i, position);
         }
@@ -346,38 +383,80 @@ static double position_gradient(const entropy_call *call, int64_t i)
  * g * (a * p[c] - (1-s) * w[t] * [c == t] - s/C * w[c]), a being the sum of the factors of lse. lse
  * only keeps exp in range: it is rounded, so that p is divided by what its row really sums to.
  */
-static void position_backward(const entropy_call *call, double g, int64_t target, const float *x,
-                              float lse, float *dx)
+typedef struct entropy_factors {
+    double own;   /* (1-s) * w[t] */
+    float smooth; /* s/C */
+    float share;  /* a / sum */
+} entropy_factors;
+
+/* Each of them times g. */
+static entropy_factors factors_of(const entropy_call *call, int64_t i, int64_t target, double sum)
 {
     const entropy_op *op = call->op;
-    const double smoothing = op->attrs.label_smoothing;
-    const double each = smoothing / (double)op->classes;
-    const double own = (1 - smoothing) * weight_of(call, target);
-    const double sum = op->loops->softmax->exp(x, lse, dx, op->padded);
-    const double factor = g * (own + each * call->weight_sum) / sum;
-    op->loops->softmax->cross_backward((float)factor, (float)(g * each), call->weight, dx,
-                                       op->classes);
-    dx[target] = (float)((double)dx[target] - g * own);
+    const double g = position_gradient(call, i);
+    const double each = op->attrs.label_smoothing / (double)op->classes;
+    const double own = (1 - op->attrs.label_smoothing) * weight_of(call, target);
+    return (entropy_factors){
+        .own = g * own,
+        .smooth = (float)(g * each),
+        .share = (float)(g * (own + each * call->weight_sum) / sum),
+    };
+}
+
+/* The gradient of position i, whose exponentials are x[c * step]. */
+static void position_backward(const entropy_call *call, int64_t i, const float *x, int64_t step,
+                              double sum, float *dx)
+{
+    const entropy_op *op = call->op;
+    const int64_t target = call->target[i];
+    const entropy_factors f = factors_of(call, i, target, sum);
+    for (int64_t c = 0; step != 1 && c < op->classes; c++)
+        dx[c] = x[c * step];
+    op->loops->softmax->cross_backward(f.share, f.smooth, call->weight, dx, op->classes);
+    dx[target] = (float)((double)dx[target] - f.own);
+}
+
+static void block_exponentials(const entropy_call *call, int64_t first, int64_t rows,
+                               entropy_tile *tile)
+{
+    const entropy_op *op = call->op;
+    read_tile(call, first, rows, tile);
+    for (int64_t r = 0; r < rows; r++)
+        tile->shift[r] = call->lse[plane_at(op, &op->lse, first + r)];
+    soften_tile(call, rows, tile);
+}
+
+static void backward_row(const entropy_call *call, int64_t i, const entropy_tile *tile,
+                         int32_t worker)
+{
+    const entropy_op *op = call->op;
+    unsigned char *to = call->dlogits + row_at(op, op->dlogits_step, i);
+    float *dx = cpu_row_target(&op->dlogits, to, stage_of(call, worker, 1));
+    if (call->target[i] == op->attrs.ignore_index) {
+        memset(dx, 0, (size_t)op->classes * sizeof(float));
+    } else if (op->lanes) {
+        const int64_t r = i % BLOCK;
+        position_backward(call, i, tile->x + r, BLOCK, (double)tile->sum[r], dx);
+    } else {
+        const float *x = read_logits(call, i, stage_of(call, worker, 0));
+        const float lse = call->lse[plane_at(op, &op->lse, i)];
+        const double sum = op->loops->softmax->exp(x, lse, dx, op->classes);
+        position_backward(call, i, dx, 1, sum, dx);
+    }
+    cpu_row_write(&op->dlogits, to, op->classes, dx);
 }
 
 static void backward_blocks(void *arg, int64_t begin, int64_t end, int32_t worker)
 {
     const entropy_call *call = arg;
     const entropy_op *op = call->op;
-    for (int64_t i = begin * BLOCK; i < cpu_min(end * BLOCK, op->count); i++) {
-        unsigned char *to = call->dlogits + row_at(op, op->dlogits_step, i);
-        float *stage = stage_of(call, worker, 1);
-        float *dx = op->padded == op->classes ? cpu_row_target(&op->dlogits, to, stage) : stage;
-        const int64_t target = call->target[i];
-        if (target == op->attrs.ignore_index) {
-            memset(dx, 0, (size_t)op->classes * sizeof(float));
-        } else {
-            const float *x = read_logits(call, i, stage_of(call, worker, 0));
-            position_backward(call, position_gradient(call, i), target, x,
-                              call->lse[plane_at(op, &op->lse, i)], dx);
-        }
-        if (dx == stage)
-            op->dlogits.store(dx, to, op->dlogits.stride, op->classes);
+    entropy_tile tile;
+    for (int64_t block = begin; block < end; block++) {
+        const int64_t first = block * BLOCK, rows = cpu_min(op->count - first, BLOCK);
+        if (op->lanes)
+            block_exponentials(call, first, rows, &tile);
+        for (int64_t r = 0; r < rows; r++)
+            backward_row(call, first + r, &tile, worker);
     }
 }
 

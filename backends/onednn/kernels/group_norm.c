@@ -48,25 +48,7 @@ static void take_shape(group_op *op, const axle_op_desc *desc, const axle_view *
 static int groups_fit(const axle_op_desc *desc, const axle_view *x)
 {
     const axle_group_norm_attrs *attrs = desc->attrs;
-    return x->rank >= 2 && x->rank < AXLE_MAX_RANK && attrs->groups > 0 &&
-           x->dim[1] % attrs->groups == 0;
-}
-
-/* (N, C, ...) as (N, G, C/G, ...). */
-static axle_view split_channels(const axle_view *x, int64_t groups)
-{
-    axle_view view = *x;
-    const int64_t each = x->dim[1] / groups;
-    view.rank = x->rank + 1;
-    view.dim[1] = groups;
-    view.stride[1] = x->stride[1] * each;
-    view.dim[2] = each;
-    view.stride[2] = x->stride[1];
-    for (uint32_t d = 2; d < x->rank; d++) {
-        view.dim[d + 1] = x->dim[d];
-        view.stride[d + 1] = x->stride[d];
-    }
-    return view;
+    return x->rank >= 2 && attrs->groups > 0 && x->dim[1] % attrs->groups == 0;
 }
 
 typedef struct group_run {
@@ -117,19 +99,19 @@ static int forward_accepts(const axle_op_desc *desc)
            cpu_norm_is_stat(cpu_out(desc, 1)) && cpu_norm_is_stat(cpu_out(desc, 2));
 }
 
+/* Planes (N, C) are what both passes sum over and have coefficients for: unlike groups they lie
+ * well in memory in every layout. */
 static void plan_forward(group_op *op, const cpu_loops *loops, const axle_op_desc *desc)
 {
-    take_shape(op, desc, desc->in[0]);
-    const int64_t each = op->channels / op->groups;
-    const int64_t of_group[3] = {op->groups, 1, 0}, of_channel[3] = {0, each, 1};
-    const axle_view x = split_channels(desc->in[0], op->groups);
-    const axle_view y = split_channels(desc->out[0], op->groups);
-    const axle_view statistic = cpu_norm_coefficients(&x, of_group, 3);
-    const axle_view parameter = cpu_norm_coefficients(&x, of_channel, 3);
-    const axle_view *in[5] = {&x, &statistic, &statistic, &parameter, &parameter};
+    const axle_view *x = desc->in[0];
+    take_shape(op, desc, x);
+    const int64_t of_plane[2] = {op->channels, 1}, of_channel[2] = {0, 1};
+    const axle_view plane = cpu_norm_coefficients(x, of_plane, 2);
+    const axle_view channel = cpu_norm_coefficients(x, of_channel, 2);
+    const axle_view *in[4] = {x, &plane, &plane, &channel};
     reduce_plan_init(&op->statistics, loops, REDUCE_MOMENTS, AXLE_REDUCE_VAR, 0,
-                     cpu_norm_axes(x.rank, 2), &x, NULL, NULL);
-    elem_plan_init(&op->apply, loops, loops->norm->group, 5, in, &y, ELEM_CONVERT);
+                     cpu_norm_axes(x->rank, 2), x, NULL, NULL);
+    elem_plan_init(&op->apply, loops, loops->norm->channel, 4, in, desc->out[0], ELEM_CONVERT);
     op->gamma = cpu_norm_vector(loops, cpu_in(desc, 1));
     op->beta = cpu_norm_vector(loops, cpu_in(desc, 2));
     op->mean = cpu_norm_vector(loops, cpu_out(desc, 1));
@@ -158,24 +140,46 @@ static axle_status forward_prepare(axle_be_device *device, const axle_op_desc *d
     return AXLE_OK;
 }
 
+/* Moments of the planes of a group make those of the group. */
+static void group_moments(const group_run *run, int64_t group, double *mean, double *variance)
+{
+    const group_op *op = run->op;
+    const int64_t each = op->channels / op->groups;
+    const double *means = run->sums[0] + group * each, *spreads = run->sums[1] + group * each;
+    double sum = 0, spread = 0;
+    for (int64_t k = 0; k < each; k++)
+        sum += means[k];
+    *mean = sum / (double)each;
+    for (int64_t k = 0; k < each; k++)
+        spread += spreads[k] + (means[k] - *mean) * (means[k] - *mean) * (double)(op->n / each);
+    *variance = op->n > 0 ? spread / (double)op->n : (double)NAN;
+}
+
 static axle_status forward_run(axle_be_op *base, const axle_op_args *args, axle_error *error)
 {
     const group_op *op = (const group_op *)base;
     const group_run run = run_begin(op, args);
-    float *mean = run.coefficient[0];
+    const int64_t each = op->channels / op->groups;
+    float *mean = run.coefficient[0], *factor = run.coefficient[1], *of_group = run.coefficient[2];
     const reduce_arrays arrays = {
         .x = cpu_in_data(args, 0), .out = run.sums[0], .second = run.sums[1]};
     (void)error;
     reduce_plan_run(&op->statistics, &arrays, run.workspace + op->reduction);
-    for (int64_t k = 0; k < op->samples * op->groups; k++) {
-        mean[k] = op->n > 0 ? (float)run.sums[0][k] : NAN;
-        run.rstd[k] = (float)(1.0 / sqrt(run.sums[1][k] / (double)op->n + op->eps));
-    }
-    store_statistics(op, &op->mean, cpu_out_data(args, 1), mean);
-    store_statistics(op, &op->rstd, cpu_out_data(args, 2), run.rstd);
     cpu_norm_load(&op->gamma, cpu_in_data(args, 1), op->channels, 1.0f, run.gamma);
     cpu_norm_load(&op->beta, cpu_in_data(args, 2), op->channels, 0.0f, run.beta);
-    const void *in[5] = {cpu_in_data(args, 0), mean, run.rstd, run.gamma, run.beta};
+    for (int64_t group = 0; group < op->samples * op->groups; group++) {
+        double m, variance;
+        group_moments(&run, group, &m, &variance);
+        of_group[group] = op->n > 0 ? (float)m : NAN;
+        run.rstd[group] = (float)(1.0 / sqrt(variance + op->eps));
+        for (int64_t k = group * each; k < (group + 1) * each; k++) {
+            mean[k] = of_group[group];
+            factor[k] = run.rstd[group] * run.gamma[k % op->channels];
+        }
+    }
+    store_statistics(op, &op->mean, cpu_out_data(args, 1), of_group);
+    store_statistics(op, &op->rstd, cpu_out_data(args, 2), run.rstd);
+    const void *in[4] = {cpu_in_data(args, 0), mean, factor, run.beta};
     elem_plan_run(&op->apply, in, cpu_out_data(args, 0));
     return AXLE_OK;
 }

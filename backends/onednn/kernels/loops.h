@@ -113,7 +113,6 @@ struct norm_loops {
                             float *dbeta, int64_t n);
     void (*flush)(float *from, double *to, int64_t n); /* to += from, from = 0 */
     elem_loop channel;          /* (x - mean) * factor + shift: x, mean, factor, shift */
-    elem_loop group;            /* (x - mean) * rstd * gamma + beta: x, mean, rstd, gamma, beta */
     elem_loop channel_backward; /* a*dy + b*(x - mean) + c: dy, x, mean, a, b, c */
 };
 

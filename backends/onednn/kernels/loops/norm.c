@@ -100,14 +100,6 @@ static void channel(const void *const *in, void *out, int64_t n, const elem_para
     SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * factor[i] + shift[i];
 }
 
-static void group(const void *const *in, void *out, int64_t n, const elem_params *params)
-{
-    const float *x = in[0], *mean = in[1], *rstd = in[2], *gamma = in[3], *beta = in[4];
-    float *y = out;
-    (void)params;
-    SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * rstd[i] * gamma[i] + beta[i];
-}
-
 static void channel_backward(const void *const *in, void *out, int64_t n, const elem_params *params)
 {
     const float *dy = in[0], *x = in[1], *mean = in[2], *a = in[3], *b = in[4], *c = in[5];
@@ -125,7 +117,6 @@ const struct norm_loops LOOP(cpu_norm_loops) = {
     .backward_params = backward_params,
     .flush = flush,
     .channel = channel,
-    .group = group,
     .channel_backward = channel_backward,
 };
 #endif
