@@ -2,7 +2,7 @@
 /* Planners of POOL and POOL_BACKWARD, and of INTERPOLATE and its gradient. */
 #include "planners.h"
 
-enum { LOCAL = 64, SPATIAL = AXLE_MAX_SPATIAL };
+enum { LOCAL = 16, SPATIAL = AXLE_MAX_SPATIAL };
 
 static int attrs_fit(const axle_pool_attrs *attrs)
 {
@@ -88,6 +88,13 @@ static int ranks_fit(const ocl_plan *plan, uint32_t rank)
            is_small(plan->out[0]);
 }
 
+/* Rows along the last dim; none where there is no element. */
+static int64_t rows_of(const axle_view *view)
+{
+    const int64_t count = ocl_count(view);
+    return count > 0 ? count / view->dim[view->rank - 1] : 0;
+}
+
 int ocl_plan_pool(ocl_plan *plan)
 {
     const axle_pool_attrs *attrs = &plan->attrs.pool;
@@ -96,7 +103,7 @@ int ocl_plan_pool(ocl_plan *plan)
         !ocl_signature_fits(plan, "f", attrs->kind == AXLE_POOL_MAX ? "fj?" : "f") ||
         !ranks_fit(plan, attrs->n_spatial + 2))
         return 0;
-    ocl_step_begin(plan, "prelude pool", "pool", ocl_count(y), LOCAL,
+    ocl_step_begin(plan, "prelude pool", "pool", rows_of(y), LOCAL,
                    "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u%s", ocl_dtype(x), attrs->kind, plan->op,
                    attrs->n_spatial, index ? " -DINDEX" : "");
     put_numbers(plan, x, y, index);
@@ -114,7 +121,7 @@ int ocl_plan_pool_backward(ocl_plan *plan)
         !ocl_signature_fits(plan, attrs->kind == AXLE_POOL_MAX ? "fj" : "f", "f") ||
         !ranks_fit(plan, attrs->n_spatial + 2))
         return 0;
-    ocl_step_begin(plan, "prelude pool", "pool_backward", ocl_count(dx), LOCAL,
+    ocl_step_begin(plan, "prelude pool", "pool_backward", rows_of(dx), LOCAL,
                    "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u", ocl_dtype(dx), attrs->kind, plan->op,
                    attrs->n_spatial);
     put_numbers(plan, dx, dy, index);

@@ -13,7 +13,7 @@ enum { LOCAL = 64, PACK_LOCAL = 16, SPATIAL = AXLE_MAX_SPATIAL };
 
 /* Below this many terms the direct kernels do; above this many numbers panels take too much
  * memory. Sums of more products than DEPTH are cut. Places are 32-bit numbers. */
-enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28, DEPTH = 1024, MOST_PLACE = 1 << 30 };
+enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28, DEPTH = 1024, MOST_PLACE = 1 << 30, RUN = 64 };
 
 /* One convolution seen as a product. `grid` is the tensor whose positions are counted, `read` the
  * one that is unfolded. */
@@ -192,8 +192,13 @@ static void step_flatten(ocl_plan *plan, unfolding *u, uint32_t operand, ocl_map
     p->a_work = ocl_work(plan, count, ocl_real_size(plan));
     p->a_row = p->k;
     p->a_column = 1;
-    begin(plan, u, "flatten", count, LOCAL);
-    ocl_put(plan, count);
+    const int64_t row = map->rank > 0 ? map->dim[map->rank - 1] : 1;
+    const int64_t runs = (row + RUN - 1) / RUN;
+    begin(plan, u, "flatten", count / row * runs, LOCAL);
+    ocl_put(plan, count / row * runs);
+    ocl_put(plan, RUN);
+    ocl_put(plan, runs);
+    ocl_put(plan, row);
     ocl_put_map(plan, map);
     ocl_arg_in(plan, operand);
     ocl_arg_work(plan, p->a_work, ocl_real_size(plan));

@@ -182,10 +182,19 @@ __kernel void conv_backward_bias(TABLE, IN(TX, y), OUT(WIDE, piece))
     const long plane = OUT_DIM(0) * OUT_DIM(1) * OUT_DIM(2);
     const long last = min((chunk + 1) * EACH, SAMPLES * plane);
     total t = {0, 0};
-    for (long i = chunk * EACH; i < last; i++) {
-        PLACE(i, OUT_DIM);
-        TOTAL_ADD(t, (wide)LOAD(TX, y, i / plane * Y_STEP(0) + o * Y_STEP(1) + p0 * Y_STEP(2) +
-                                           p1 * Y_STEP(3) + p2 * Y_STEP(4)));
+    long i = chunk * EACH;
+    PLACE(i, OUT_DIM);
+    long n = i / plane, q0 = p0, q1 = p1, q2 = p2;
+    while (i < last) {
+        const long run = min(OUT_DIM(2) - q2, last - i);
+        const long at = n * Y_STEP(0) + o * Y_STEP(1) + q0 * Y_STEP(2) + q1 * Y_STEP(3);
+        for (long k = q2; k < q2 + run; k++)
+            TOTAL_ADD(t, (wide)LOAD(TX, y, at + k * Y_STEP(4)));
+        i += run;
+        q2 = 0;
+        q1 = q1 + 1 == OUT_DIM(1) ? 0 : q1 + 1;
+        q0 = q1 > 0 ? q0 : q0 + 1 == OUT_DIM(0) ? 0 : q0 + 1;
+        n += q1 == 0 && q0 == 0;
     }
     piece[id] = TOTAL(t);
 }

@@ -170,15 +170,23 @@ __kernel void join_pieces(TABLE, IN(REAL, piece), OUT(TY, y))
     STORE(TY, y, map_place(P + 2, 0, i), (NUMBER(TY))TOTAL(t));
 }
 
-/* Numbers: elements, map. A dense copy of an operand in the map's order. */
+/* Numbers: runs, elements of a run, runs of a row, elements of a row, map. A dense copy of an
+ * operand in the map's order; a row is the last dim, a run a part of it. */
 __kernel void flatten(TABLE, IN(TA, x), OUT(REAL, y))
 {
     ENTER;
     OPERAND(x);
     OPERAND(y);
-    const long i = get_global_id(0);
-    if (i < P[0])
-        y[i] = LOAD(TA, x, map_place(P + 1, 0, i));
+    const long id = get_global_id(0);
+    if (id >= P[0])
+        return;
+    __constant const long *map = P + 4;
+    const long row = id / P[2], first = (id - row * P[2]) * P[1], last = min(first + P[1], P[3]);
+    const long at = map_place(map, 0, row * P[3] + first);
+    const long step = map[0] > 0 ? map[MAP_DIMS + map[0]] : 0;
+    y += row * P[3];
+    for (long j = first; j < last; j++)
+        y[j] = LOAD(TA, x, at + (j - first) * step);
 }
 
 /*
