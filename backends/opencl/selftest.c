@@ -48,6 +48,10 @@ static axle_status run(bench *b, uint32_t number, uint32_t n_in, const void *att
     if (status == AXLE_OK)
         status = ocl_buffer_read(b->queue, b->y, 0, b->out, sizeof(b->out), AXLE_HOST_DURING_CALL,
                                  b->error);
+    if (status == AXLE_OK && b->y->host && memcmp(b->y->host, b->out, sizeof(b->out)) != 0)
+        status = ocl_fail(b->error, AXLE_ERR_DEVICE,
+                          "opencl: %s does not work on host memory in place, as was expected of %s",
+                          b->device->about.name, b->device->about.platform_name);
     ocl_op_release(op);
     return status;
 }
