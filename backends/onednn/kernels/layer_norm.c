@@ -120,7 +120,7 @@ static float *stage_of(const norm_call *call, int32_t worker, int which)
 }
 
 /* Mean and reciprocal deviation of a row; the mean of a root mean square is 0. */
-static void row_moments(const norm_op *op, const float *x, float *mean, float *rstd)
+static void row_moments(const norm_op *op, const float *x, double *mean, float *rstd)
 {
     const struct norm_loops *loops = op->loops->norm;
     const double n = (double)op->width;
@@ -129,7 +129,7 @@ static void row_moments(const norm_op *op, const float *x, float *mean, float *r
         spread = loops->sum_squares(x, op->width);
     else
         loops->moments(x, op->width, &m, &spread);
-    *mean = (float)m;
+    *mean = m;
     *rstd = (float)(1.0 / sqrt(spread / n + op->eps));
 }
 
@@ -142,12 +142,13 @@ static void forward_rows(void *arg, int64_t begin, int64_t end, int32_t worker)
         const float *x =
             cpu_row_read(&op->x, call->x + r * op->x_step, op->width, stage_of(call, worker, 0));
         float *y = cpu_row_target(&op->y, to, stage_of(call, worker, 1));
-        float mean, rstd;
+        double mean;
+        float rstd;
         row_moments(op, x, &mean, &rstd);
         op->loops->norm->apply(x, mean, rstd, call->gamma, call->beta, y, op->width);
         cpu_row_write(&op->y, to, op->width, y);
         if (call->mean)
-            call->mean[r * op->mean_stride] = mean;
+            call->mean[r * op->mean_stride] = (float)mean;
         if (call->rstd)
             call->rstd[r * op->rstd_stride] = rstd;
     }

@@ -27,6 +27,10 @@ typedef struct elem_params {
 /* Dense operands; `out` may be one of `in`. */
 typedef void (*elem_loop)(const void *const *in, void *out, int64_t n, const elem_params *params);
 
+/* (rows, cols), rows `ld` apart, to (cols, rows). */
+typedef void (*transpose_loop)(const void *x, int64_t ld, int64_t rows, int64_t cols, void *y,
+                               int64_t y_ld);
+
 /* From elements `stride` apart to dense ones, and back. */
 typedef void (*load_loop)(const void *x, int64_t stride, void *y, int64_t n);
 typedef void (*store_loop)(const void *x, void *y, int64_t stride, int64_t n);
@@ -38,6 +42,7 @@ struct convert_loops {
     store_loop store_raw[4];
     elem_loop cast[DTYPE_LIMIT][DTYPE_LIMIT]; /* [from][to] */
     elem_loop copy[4];                        /* by log2 of the size */
+    transpose_loop transpose[4];              /* the same */
     elem_loop where[4];                       /* the same: condition, a, b */
 };
 
@@ -101,7 +106,7 @@ struct softmax_loops {
 struct norm_loops {
     void (*moments)(const float *x, int64_t n, double *mean, double *spread);
     double (*sum_squares)(const float *x, int64_t n);
-    void (*apply)(const float *x, float mean, float rstd, const float *gamma, const float *beta,
+    void (*apply)(const float *x, double mean, float rstd, const float *gamma, const float *beta,
                   float *y, int64_t n);
     /* Sums over the row of dy*gamma and of dy*gamma*(x - mean)*rstd. */
     void (*backward_sums)(const float *dy, const float *x, const float *gamma, float mean,

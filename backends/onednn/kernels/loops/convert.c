@@ -77,6 +77,15 @@ CONVERT_TYPES(DEFINE_CONVERT)
             y[i] = (type)((a[i] & taken) | (b[i] & (type)~taken));                                 \
         }                                                                                          \
     }                                                                                              \
+    static void transpose_##type(const void *in, int64_t ld, int64_t rows, int64_t cols,           \
+                                 void *out, int64_t out_ld)                                        \
+    {                                                                                              \
+        const type *x = in;                                                                        \
+        for (int64_t c = 0; c < cols; c++) {                                                       \
+            type *y = (type *)out + c * out_ld;                                                    \
+            SIMD for (int64_t r = 0; r < rows; r++) y[r] = x[r * ld + c];                          \
+        }                                                                                          \
+    }                                                                                              \
     static void copy_##type(const void *const *in, void *out, int64_t n,                           \
                             const elem_params *params)                                             \
     {                                                                                              \
@@ -165,6 +174,7 @@ CAST_FROM(BOOL, uint8_t, READ_SAME, TO_I64)
 #define LOAD_RAW_ENTRY(type, log2) [log2] = load_raw_##type,
 #define STORE_RAW_ENTRY(type, log2) [log2] = store_raw_##type,
 #define COPY_ENTRY(type, log2) [log2] = copy_##type,
+#define TRANSPOSE_ENTRY(type, log2) [log2] = transpose_##type,
 #define WHERE_ENTRY(type, log2) [log2] = where_##type,
 
 const struct convert_loops LOOP(cpu_convert_loops) = {
@@ -175,6 +185,7 @@ const struct convert_loops LOOP(cpu_convert_loops) = {
     .cast = {CAST_ROW(F32), CAST_ROW(F16), CAST_ROW(BF16), CAST_ROW(F64), CAST_ROW(U8),
              CAST_ROW(I32), CAST_ROW(I64), CAST_ROW(BOOL)},
     .copy = {RAW_TYPES(COPY_ENTRY)},
+    .transpose = {RAW_TYPES(TRANSPOSE_ENTRY)},
     .where = {RAW_TYPES(WHERE_ENTRY)},
 };
 #endif

@@ -7,19 +7,17 @@
 
 #define SQUARE(v) ((v) * (v))
 
-/* Two passes over a row that the first one has brought into the cache. Squares are taken about the
- * rounded mean and corrected for the rest of it. */
+/* Sums about the rounded mean say how far it is from the exact one; the row is in the cache. */
 static void moments(const float *x, int64_t n, double *mean, double *spread)
 {
-    double sum = 0, squares = 0;
+    double sum = 0, rest = 0, squares = 0;
     ROW_SUM(sum, n, row_load(x + j), x[j]);
-    const double exact = sum / (double)n;
-    const float m = (float)exact;
+    const float m = (float)(sum / (double)n);
+    ROW_SUM(rest, n, row_load(x + j) - m, x[j] - m);
     ROW_SUM(squares, n, SQUARE(row_load(x + j) - m), SQUARE(x[j] - m));
-    const double shift = exact - (double)m;
-    *mean = exact;
-    *spread = squares > (double)n * shift * shift ? squares - (double)n * shift * shift : 0;
-    *spread = squares != squares ? squares : *spread;
+    const double shift = rest / (double)n, about = squares - rest * shift;
+    *mean = (double)m + shift;
+    *spread = about < 0 ? 0 : about;
 }
 
 static double sum_squares(const float *x, int64_t n)
@@ -29,16 +27,19 @@ static double sum_squares(const float *x, int64_t n)
     return sum;
 }
 
-/* (x - mean) * rstd * gamma + beta; gamma and beta may be absent. */
-static void apply(const float *x, float mean, float rstd, const float *gamma, const float *beta,
+/* (x - mean) * rstd * gamma + beta; gamma and beta may be absent. The mean comes in two parts:
+ * where the deviation is small beside it, its rounding would show. */
+static void apply(const float *x, double mean, float rstd, const float *gamma, const float *beta,
                   float *y, int64_t n)
 {
+    const float high = (float)mean, low = (float)(mean - (double)high);
     if (gamma && beta) {
-        SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * rstd * gamma[i] + beta[i];
+        SIMD for (int64_t i = 0; i < n; i++) y[i] =
+            ((x[i] - high) - low) * rstd * gamma[i] + beta[i];
     } else if (gamma) {
-        SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * rstd * gamma[i];
+        SIMD for (int64_t i = 0; i < n; i++) y[i] = ((x[i] - high) - low) * rstd * gamma[i];
     } else {
-        SIMD for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * rstd;
+        SIMD for (int64_t i = 0; i < n; i++) y[i] = ((x[i] - high) - low) * rstd;
         for (int64_t i = 0; beta && i < n; i++)
             y[i] += beta[i];
     }
