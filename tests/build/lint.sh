@@ -10,12 +10,6 @@ sources()
         \( -name '*.c' -o -name '*.h' \) 2>/dev/null
 }
 
-complain()
-{
-    echo "lint: $*"
-    status=1
-}
-
 sources | while read -r file; do
     head -n 1 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
         echo "lint: $file: its first line is no SPDX line"
@@ -23,7 +17,10 @@ sources | while read -r file; do
 done | grep . && status=1
 
 if command -v clang-format >/dev/null 2>&1; then
-    sources | xargs clang-format --dry-run --Werror || complain 'run clang-format -i on these files'
+    sources | while read -r file; do
+        clang-format --dry-run --Werror "$file" >/dev/null 2>&1 ||
+            echo "lint: $file: run clang-format -i on it"
+    done | grep . && status=1
 else
     echo 'lint: clang-format is not installed; formatting was not checked'
 fi
