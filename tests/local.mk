@@ -160,6 +160,7 @@ check_PROGRAMS += $(conformance_programs)
 
 conformance_tests = \
 	%D%/conformance/agreement_onednn.sh \
+	%D%/conformance/agreement_opencl.sh \
 	%D%/conformance/cases_onednn.sh \
 	%D%/conformance/cases_reference.sh \
 	%D%/conformance/golden_ops_onednn.sh \

@@ -46,7 +46,7 @@ AXLE_BEGIN_DECLS
 
 /** Bytes of struct T up to the end of its field f. */
 #define AXLE_FIELD_END(T, f) (offsetof(T, f) + sizeof(((T *)0)->f))
-/** Whether *p (a T) was allocated with field f and f is set. */
+/** Whether *p (a T) was allocated with field f, and f, a slot or pointer, is set. */
 #define AXLE_HAS(p, T, f) ((p) != NULL && (p)->struct_size >= AXLE_FIELD_END(T, f) && (p)->f)
 
 /* Opaque to the core; a plugin defines them as it likes. */

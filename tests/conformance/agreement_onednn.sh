@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Operators of the oneDNN backend agree with the reference backend's.
+# Operators of the oneDNN backend agree with the reference backend's, and none of them needs the host.
 . "$top_srcdir/tests/conformance/on_backend.sh"
+AXLE_FALLBACK=error
+export AXLE_FALLBACK
 on_backend onednn agreement
