@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { MOST_INPUTS = 15, MOST_OUTPUTS = 64 };
+enum { MOST_INPUTS = 15, MOST_OUTPUTS = 32 };
 
 /* Numbers: the frame of one output row at most, and the frame that stays in the first-level cache
  * beside the weights. */
