@@ -174,8 +174,11 @@ static const void *bring(const elem_plan *plan, uint32_t k, elem_stage *stage,
         return to;
     const int64_t col_stride = rank > 0 ? operand->stride[rank - 1] : 0;
     const int64_t row_step = rank > 1 ? operand->stride[rank - 2] * operand->size : 0;
-    for (int64_t r = 0; r < rows; r++)
-        operand->load(from + r * row_step, col_stride, to + r * cols * operand->width, cols);
+    const int64_t loaded = row_step == 0 ? 1 : rows, row_size = cols * operand->width;
+    for (int64_t r = 0; r < loaded; r++)
+        operand->load(from + r * row_step, col_stride, to + r * row_size, cols);
+    for (int64_t r = loaded; r < rows; r *= 2)
+        memcpy(to + r * row_size, to, (size_t)(cpu_min(r, rows - r) * row_size));
     stage->held[k] = from;
     stage->held_count[k] = rows * cols;
     return to;

@@ -161,7 +161,7 @@ static inline int cpu_is_f32_like(uint32_t dtype)
 /* Whether the elements lie one after the other in row-major order. */
 int cpu_is_dense(const axle_view *view);
 
-/* Element k of a dense or strided vector of i32 or i64. */
+/* Element k of storage of i32 or i64. */
 static inline int64_t cpu_index_at(const void *data, uint32_t dtype, int64_t k)
 {
     return dtype == AXLE_DTYPE_I32 ? ((const int32_t *)data)[k] : ((const int64_t *)data)[k];

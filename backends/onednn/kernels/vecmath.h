@@ -159,4 +159,17 @@ INLINE float vm_gelu_slope(float x)
     return (x < 0.0f ? upper : 1.0f - upper) + x * bell * 0.398942280f;
 }
 
+/* The largest magnitude of a row, as its bits less `minus`: magnitudes order like their bits, and
+ * NaN is above all of them. */
+INLINE uint32_t vm_largest_bits(const float *x, int64_t n, uint32_t minus)
+{
+    uint32_t largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t bits = (f32_bits(x[i]) & 0x7fffffffu) - minus;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest;
+}
+
 #endif

@@ -155,19 +155,14 @@ INLINE double mish_slope64(double v)
 F32_SLOPES(DEFINE_F32)
 F64_SLOPES(DEFINE_F64)
 
-enum { BLOCK = 256 };
-
 /* The C library takes over where its reduction of large arguments is needed. */
 #define DEFINE_TRIGONOMETRIC(NAME, fast, slow)                                                     \
     static void f32_##NAME(const void *const *in, void *out, int64_t n, const elem_params *p)      \
     {                                                                                              \
         const float *dy = in[0], *x = in[1];                                                       \
         float *dx = out;                                                                           \
-        float limit = 0.0f;                                                                        \
         (void)p;                                                                                   \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            limit = vm_abs(x[i]) > limit ? vm_abs(x[i]) : limit;                                   \
-        if (limit > VD_TRIGONOMETRIC_LIMIT) {                                                      \
+        if (vm_largest_bits(x, n, 0) > f32_bits(VD_TRIGONOMETRIC_LIMIT)) {                         \
             for (int64_t i = 0; i < n; i++)                                                        \
                 dx[i] = dy[i] * (slow);                                                            \
             return;                                                                                \

@@ -218,18 +218,6 @@ I64_TEST(DEFINE_I64_TEST)
  */
 enum { BLOCK = 256 };
 
-/* Magnitudes order like their bits; NaN is above all. */
-INLINE uint32_t largest_bits(const float *x, int64_t n, uint32_t minus)
-{
-    uint32_t largest = 0;
-#pragma omp simd reduction(max : largest)
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t bits = (f32_bits(x[i]) & 0x7fffffffu) - minus;
-        largest = bits > largest ? bits : largest;
-    }
-    return largest;
-}
-
 #define DEFINE_TRIGONOMETRIC(NAME, fast, slow)                                                     \
     static void f32_##NAME(const void *const *in, void *out, int64_t n, const elem_params *p)      \
     {                                                                                              \
@@ -238,7 +226,7 @@ INLINE uint32_t largest_bits(const float *x, int64_t n, uint32_t minus)
             const float *x = (const float *)in[0] + start;                                         \
             float *y = (float *)out + start;                                                       \
             const int64_t count = n - start < BLOCK ? n - start : BLOCK;                           \
-            if (largest_bits(x, count, 0) > f32_bits(VD_TRIGONOMETRIC_LIMIT)) {                    \
+            if (vm_largest_bits(x, count, 0) > f32_bits(VD_TRIGONOMETRIC_LIMIT)) {                 \
                 for (int64_t i = 0; i < count; i++)                                                \
                     y[i] = slow(x[i]);                                                             \
                 continue;                                                                          \
@@ -261,7 +249,7 @@ static void f32_POW_SCALAR(const void *const *in, void *out, int64_t n, const el
         const float *x = (const float *)in[0] + start;
         float *y = (float *)out + start;
         const int64_t count = n - start < BLOCK ? n - start : BLOCK;
-        if (!(fabs(a) < 1e30) || largest_bits(x, count, 1) >= f32_bits(INFINITY) - 1) {
+        if (!(fabs(a) < 1e30) || vm_largest_bits(x, count, 1) >= f32_bits(INFINITY) - 1) {
             for (int64_t i = 0; i < count; i++)
                 y[i] = (float)pow(D(x[i]), a);
             continue;
