@@ -25,6 +25,8 @@ axle_SOURCES = \
 	%D%/options.h \
 	%D%/progress.c \
 	%D%/progress.h \
+	%D%/standardise.c \
+	%D%/standardise.h \
 	%D%/train.c \
 	%D%/train.h \
 	%D%/train_data.c \

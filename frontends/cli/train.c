@@ -75,14 +75,14 @@ static int create_model(training *training)
     return code ? code : axle_model_create(module, classify, NULL, &training->model);
 }
 
-/* Updates that the settings ask for. */
-static int64_t count_updates(const training *training)
+static void count_updates(training *training)
 {
     const train_settings *settings = training->settings;
-    int64_t batches = axle_loader_length(training->loader);
-    int64_t updates =
-        (batches + settings->accumulate - 1) / settings->accumulate * settings->epochs;
-    return settings->max_steps > 0 && settings->max_steps < updates ? settings->max_steps : updates;
+    int64_t batches = axle_loader_length(training->loader), most = settings->max_steps;
+    int64_t an_epoch = (batches + settings->accumulate - 1) / settings->accumulate;
+    int64_t updates = an_epoch * settings->epochs;
+    training->ticks.total = updates;
+    training->updates = most > 0 && most < updates ? most : updates;
 }
 
 /* Files that could not be written at the end are an error at the start. */
@@ -111,7 +111,7 @@ static int set_up(training *training)
         code = train_create_optimizer(training);
     if (code)
         return code;
-    training->updates = count_updates(training);
+    count_updates(training);
     code = train_create_scheduler(training);
     if (!code)
         code = axle_prepare(training->accelerator, training->model, training->optimizer,

@@ -33,6 +33,14 @@ typedef struct train_result {
     int evaluated;
 } train_result;
 
+/* What schedules are computed from. They cover all epochs, so that a run that --max-steps ends
+ * early is the beginning of the whole one. */
+typedef struct train_ticks {
+    int64_t total, warmup; /* updates */
+    double warmup_ratio;
+    int64_t epochs;
+} train_ticks;
+
 /* All that a run holds; what was not made is NULL. */
 typedef struct training {
     const train_settings *settings;
@@ -44,7 +52,10 @@ typedef struct training {
     axle_scheduler *scheduler;
     loss_log log;
     progress progress;
+    train_ticks ticks;
     int64_t updates; /* to do in all */
+    double input_mean,
+        input_std; /* of the pixels; what the model sees has mean 0 and deviation 1 */
     int created_output;
     train_result result;
 } training;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "standardise.h"
 #include "train.h"
 
 enum { SYNTHETIC_TRAIN = 6000, SYNTHETIC_EVAL = 1000, SYNTHETIC_SEED = 1 };
@@ -88,16 +89,42 @@ static int create_loader(const training *training, axle_dataset *set, int train,
     return axle_loader_create(set, &options, out);
 }
 
+/* Put a set in place of *set that gives its pixels scaled. */
+static int standardise(const training *training, axle_dataset **set)
+{
+    axle_dataset *scaled;
+    int code = standardise_create(*set, training->input_mean, training->input_std, &scaled);
+    if (code)
+        return code;
+    axle_dataset_release(*set);
+    *set = scaled;
+    return AXLE_OK;
+}
+
+static int open_both(training *training)
+{
+    int code = open_set(training->settings, 1, &training->train_set);
+    if (!code && !training->settings->no_eval)
+        code = open_set(training->settings, 0, &training->eval_set);
+    if (!code)
+        code =
+            standardise_measure(training->train_set, &training->input_mean, &training->input_std);
+    if (!code)
+        code = standardise(training, &training->train_set);
+    if (!code && training->eval_set)
+        code = standardise(training, &training->eval_set);
+    return code;
+}
+
 int train_open_data(training *training)
 {
     const train_settings *settings = training->settings;
     if (!settings->data && !settings->quiet)
         fprintf(stderr, "no --data: training on %d synthetic pictures\n", SYNTHETIC_TRAIN);
-    int code = open_set(settings, 1, &training->train_set);
+    int code = open_both(training);
     if (!code)
         code = create_loader(training, training->train_set, 1, &training->loader);
-    if (code || settings->no_eval)
-        return code;
-    code = open_set(settings, 0, &training->eval_set);
-    return code ? code : create_loader(training, training->eval_set, 0, &training->eval_loader);
+    if (!code && training->eval_set)
+        code = create_loader(training, training->eval_set, 0, &training->eval_loader);
+    return code;
 }

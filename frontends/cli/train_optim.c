@@ -7,6 +7,7 @@
 #define OPTIMIZER_LIST(X) X(sgd, "sgd") X(adam, "adam") X(adamw, "adamw") X(rmsprop, "rmsprop")
 
 #define SCHEDULE_LIST(X)                                                                           \
+    X(trapezoid, "trapezoid")                                                                      \
     X(constant, "constant")                                                                        \
     X(step, "step")                                                                                \
     X(linear, "linear")                                                                            \
@@ -19,6 +20,8 @@
 static const double step_gamma = 0.1;
 enum { STEP_PARTS = 3 };
 static const double polynomial_power = 2.0;
+/* The trapezoid rises in the first tenth, unless told otherwise, and falls in the last quarter. */
+static const double trapezoid_rise = 0.1, trapezoid_fall = 0.25;
 
 static double decay_or(const train_settings *settings, double fallback)
 {
@@ -90,12 +93,21 @@ int train_create_optimizer(training *training)
 
 /* ------------------------------------------------------------------ schedules */
 
-/* Updates of warm-up and in all. */
-typedef struct ticks {
-    int64_t warmup, total;
-    double warmup_ratio;
-    int64_t epochs;
-} ticks;
+typedef train_ticks ticks;
+
+/* Up, level, and down to nearly 0. */
+static double trapezoid(int64_t tick, void *user)
+{
+    const ticks *t = user;
+    double rise = t->warmup_ratio > 0.0 ? t->warmup_ratio : trapezoid_rise;
+    double total = (double)t->total, done = (double)tick + 1.0, left = total - (double)tick;
+    return fmin(1.0, fmin(done / (rise * total), left / (trapezoid_fall * total)));
+}
+
+static int schedule_trapezoid(axle_optimizer *optimizer, const ticks *t, axle_scheduler **out)
+{
+    return axle_lambda_schedule_create(optimizer, trapezoid, (void *)t, out);
+}
 
 static int schedule_constant(axle_optimizer *optimizer, const ticks *t, axle_scheduler **out)
 {
@@ -164,9 +176,11 @@ const char *const *train_schedules(void)
 int train_create_scheduler(training *training)
 {
     const train_settings *settings = training->settings;
-    ticks t = {(int64_t)ceil(settings->warmup_ratio * (double)training->updates), training->updates,
-               settings->warmup_ratio, settings->epochs};
-    return schedules[settings->schedule](training->optimizer, &t, &training->scheduler);
+    training->ticks.warmup = (int64_t)ceil(settings->warmup_ratio * (double)training->ticks.total);
+    training->ticks.warmup_ratio = settings->warmup_ratio;
+    training->ticks.epochs = settings->epochs;
+    return schedules[settings->schedule](training->optimizer, &training->ticks,
+                                         &training->scheduler);
 }
 
 /* ------------------------------------------------------------------ both */

@@ -68,6 +68,7 @@ const cli_option train_options[] = {
     TRAIN_OPTION("schedule", CHOICE, schedule, .value = "NAME", .help = "learning rate over time",
                  .names = train_schedules),
     TRAIN_OPTION("warmup-ratio", REAL, warmup_ratio, .value = "R", .high = 1,
+                 .unset = "0; trapezoid 0.1, one-cycle 0.3",
                  .help = "share of the updates in which the learning rate rises"),
     TRAIN_OPTION("accumulate", INTEGER, accumulate, .value = "N", .low = 1, .high = MOST,
                  .help = "batches an update"),

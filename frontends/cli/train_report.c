@@ -12,51 +12,79 @@ static json_t *real_or_null(int known, double value)
     return real ? real : json_null();
 }
 
-static json_int_t peak_rss_bytes(void)
+static int64_t peak_rss_bytes(void)
 {
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (json_int_t)usage.ru_maxrss * 1024 : 0;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-static json_t *describe_run(const training *training, const axle_device *device)
+/* Jansson takes NULL for a value as failure, so one check of the sum is enough. */
+static int put_text(json_t *object, const char *key, const char *value)
+{
+    return json_object_set_new(object, key, json_string(value));
+}
+
+static int put_integer(json_t *object, const char *key, int64_t value)
+{
+    return json_object_set_new(object, key, json_integer(value));
+}
+
+static int put_real(json_t *object, const char *key, double value)
+{
+    return json_object_set_new(object, key, json_real(value));
+}
+
+static int put_run(json_t *object, const training *training, const axle_device *device)
 {
     const train_settings *settings = training->settings;
-    const char *model = train_model_name(settings);
     const axle_module *module = axle_model_module(training->model);
-    return json_pack(
-        "{s:s, s:s, s:I, s:s, s:s, s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "task", "image",
-        "model", model, "parameters", (json_int_t)axle_module_parameter_count(module), "backend",
-        axle_device_backend(device), "device", axle_device_name(device), "processes",
-        axle_process_count(training->accelerator), "dtype", train_dtypes()[settings->dtype],
-        "optimizer", train_optimizers()[settings->optimizer], "schedule",
-        train_schedules()[settings->schedule], "seed", (json_int_t)settings->seed, "epochs",
-        (json_int_t)settings->epochs, "updates", (json_int_t)training->result.updates, "samples",
-        (json_int_t)training->result.rows);
+    int wrong = put_text(object, "task", "image");
+    wrong |= put_text(object, "model", train_model_name(settings));
+    wrong |= put_integer(object, "parameters", axle_module_parameter_count(module));
+    wrong |= put_text(object, "backend", axle_device_backend(device));
+    wrong |= put_text(object, "device", axle_device_name(device));
+    wrong |= put_integer(object, "processes", axle_process_count(training->accelerator));
+    wrong |= put_text(object, "dtype", train_dtypes()[settings->dtype]);
+    wrong |= put_text(object, "optimizer", train_optimizers()[settings->optimizer]);
+    wrong |= put_text(object, "schedule", train_schedules()[settings->schedule]);
+    wrong |= put_integer(object, "seed", settings->seed);
+    wrong |= put_real(object, "input_mean", training->input_mean);
+    wrong |= put_real(object, "input_std", training->input_std);
+    return wrong | put_integer(object, "epochs", settings->epochs);
 }
 
-static json_t *describe_result(const training *training, const axle_device *device)
+static int put_result(json_t *object, const train_result *result)
 {
-    const train_result *result = &training->result;
+    double speed = result->seconds > 0.0 ? (double)result->rows / result->seconds : 0.0;
+    int known = result->evaluated;
+    int wrong = put_integer(object, "updates", result->updates);
+    wrong |= put_integer(object, "samples", result->rows);
+    wrong |= put_real(object, "first_loss", result->first_loss);
+    wrong |= put_real(object, "last_loss", result->last_loss);
+    wrong |= put_real(object, "train_loss", result->train_loss);
+    wrong |= json_object_set_new(object, "eval_loss", real_or_null(known, result->eval_loss));
+    wrong |=
+        json_object_set_new(object, "eval_accuracy", real_or_null(known, result->eval_accuracy));
+    wrong |= put_real(object, "seconds", result->seconds);
+    return wrong | put_real(object, "samples_per_second", speed);
+}
+
+static int put_costs(json_t *object, const axle_device *device)
+{
     axle_device_stats stats = AXLE_DEVICE_STATS_INIT;
     axle_device_get_stats(device, &stats);
-    double speed = result->seconds > 0.0 ? (double)result->rows / result->seconds : 0.0;
-    return json_pack(
-        "{s:f, s:f, s:f, s:o, s:o, s:f, s:f, s:I, s:I, s:I}", "first_loss", result->first_loss,
-        "last_loss", result->last_loss, "train_loss", result->train_loss, "eval_loss",
-        real_or_null(result->evaluated, result->eval_loss), "eval_accuracy",
-        real_or_null(result->evaluated, result->eval_accuracy), "seconds", result->seconds,
-        "samples_per_second", speed, "fallbacks", (json_int_t)stats.fallbacks, "device_peak_bytes",
-        (json_int_t)stats.bytes_peak, "peak_rss_bytes", peak_rss_bytes());
+    int wrong = put_integer(object, "fallbacks", (int64_t)stats.fallbacks);
+    wrong |= put_integer(object, "device_peak_bytes", (int64_t)stats.bytes_peak);
+    return wrong | put_integer(object, "peak_rss_bytes", peak_rss_bytes());
 }
 
 json_t *train_describe(const training *training)
 {
     const axle_device *device = axle_accelerator_device(training->accelerator);
-    json_t *run = describe_run(training, device), *result = describe_result(training, device);
-    if (!run || !result || json_object_update(run, result)) {
-        json_decref(run);
-        run = NULL;
-    }
-    json_decref(result);
-    return run;
+    json_t *object = json_object();
+    if (object && !put_run(object, training, device) && !put_result(object, &training->result) &&
+        !put_costs(object, device))
+        return object;
+    json_decref(object);
+    return NULL;
 }

@@ -3,7 +3,7 @@
 # `make demo` in short.
 . "$top_srcdir/tests/cli/support.sh"
 
-# A few gray pictures: the real set would take long in builds with a sanitizer.
+# A few pictures: the real set would take long in builds with a sanitizer.
 idx_folder "$work/data" 100 28
 
 runs()

@@ -57,10 +57,10 @@ be32()
         $(($1 >> 8 & 255)) $(($1 & 255)))"
 }
 
-# bytes COUNT: that many gray pixels.
+# bytes COUNT: that many pixels, of many shades.
 bytes()
 {
-    head -c "$1" /dev/zero | tr '\000' '\100'
+    yes 'AXLE trains networks: (pictures, text, tables) & more' | tr '\n' '~' | head -c "$1"
 }
 
 # pictures COUNT SIDE
@@ -83,7 +83,7 @@ labels()
     printf "$(printf '\\%03o' "${2:-0}")"
 }
 
-# idx_folder FOLDER COUNT SIDE: a data set of gray pictures.
+# idx_folder FOLDER COUNT SIDE: a small data set.
 idx_folder()
 {
     mkdir -p "$1"

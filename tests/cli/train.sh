@@ -14,7 +14,7 @@ last_line()
 json_is_complete()
 {
     last_line train --data "$work/data" --batch-size 5 --epochs 2 --json || return 1
-    for key in task model parameters backend device processes dtype optimizer schedule seed epochs \
+    for key in task model parameters backend device processes dtype optimizer schedule seed input_mean input_std epochs \
         updates samples first_loss last_loss train_loss eval_loss eval_accuracy seconds \
         samples_per_second fallbacks peak_rss_bytes; do
         "$json" "$work/result.json" "$key" >/dev/null || { echo "no $key"; return 1; }
@@ -99,8 +99,8 @@ repeats()
 # changes OPTION...: whether the option leads to other losses.
 changes()
 {
-    log_of --epochs 2 --batch-size 5 && mv "$work/log" "$work/plain" &&
-        log_of --epochs 2 --batch-size 5 "$@" && [ "$(wc -l <"$work/log")" -eq 8 ] &&
+    log_of --epochs 5 --batch-size 5 && mv "$work/log" "$work/plain" &&
+        log_of --epochs 5 --batch-size 5 "$@" && [ "$(wc -l <"$work/log")" -eq 20 ] &&
         ! cmp -s "$work/plain" "$work/log"
 }
 
@@ -154,12 +154,14 @@ check 'accumulated batches make the update of one large batch' accumulation_is_o
 check 'a second run gives a byte-identical log, whatever the number of workers' repeats
 for option in '--lr 0.01' '--seed 7' '--dropout 0.5' '--weight-decay 0.5' '--clip 0.01' '--hidden 8' \
     '--optimizer sgd' '--optimizer rmsprop' '--optimizer adamw' '--model lenet' \
-    '--schedule linear' '--schedule cosine' '--schedule step' '--schedule cosine-restarts' \
+    '--schedule constant' '--schedule linear' '--schedule cosine' '--schedule step' '--schedule cosine-restarts' \
     '--schedule polynomial' '--schedule one-cycle' '--warmup-ratio 0.5'; do
     # shellcheck disable=SC2086 # two words
     check "$option changes the losses" changes $option
 done
 check '--momentum changes what sgd does' works --optimizer sgd --momentum 0.9
+check 'a run that --max-steps ends early is the beginning of the whole' eval 'log_of --epochs 5 --batch-size 5 && mv "$work/log" "$work/whole" &&
+    log_of --epochs 5 --batch-size 5 --max-steps 7 && head -n 7 "$work/whole" | cmp - "$work/log"'
 check '--max-steps ends training early' eval 'log_of --epochs 9 --batch-size 5 --max-steps 3 && log_has 3 "[0-9.]+"'
 check '--output makes the folder and writes the model and the metrics' writes_output
 check 'the plan is shown once, and a line an interval' shows_plan_and_lines
