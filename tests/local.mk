@@ -30,9 +30,10 @@ AM_TESTS_ENVIRONMENT = \
 
 # The libraries that we use and do not instrument keep memory for the life of the process
 # (lsan.supp), and synchronise in ways that ThreadSanitizer does not see (tsan.supp, and OpenMP,
-# which therefore runs on one thread).
+# which therefore runs on one thread). LeakSanitizer crashes where it looks for the thread-local
+# storage of modules that were loaded late, unless it leaves __tls_get_addr alone.
 sanitizer_environment = \
-	ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:$$ASAN_OPTIONS"; \
+	ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:intercept_tls_get_addr=0:$$ASAN_OPTIONS"; \
 	export ASAN_OPTIONS; \
 	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/lsan.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
 	export LSAN_OPTIONS; \
