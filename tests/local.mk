@@ -38,7 +38,7 @@ sanitizer_environment = \
 	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/lsan.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
 	export LSAN_OPTIONS; \
 	UBSAN_OPTIONS="print_stacktrace=1:$$UBSAN_OPTIONS"; export UBSAN_OPTIONS; \
-	TSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/tsan.supp:second_deadlock_stack=1:die_after_fork=0:$$TSAN_OPTIONS"; \
+	TSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/tsan.supp:second_deadlock_stack=1:die_after_fork=0:allocator_may_return_null=1:$$TSAN_OPTIONS"; \
 	export TSAN_OPTIONS; \
 	case '$(with_sanitizer)' in thread) OMP_NUM_THREADS=1; export OMP_NUM_THREADS ;; esac;
 
