@@ -42,7 +42,6 @@ static int create_loader(axle_dataset *set, int batch_size, int shuffle, axle_lo
     axle_loader_options options = AXLE_LOADER_OPTIONS_INIT;
     options.batch_size = batch_size;
     options.shuffle = shuffle;
-    options.workers = 1;
     return axle_loader_create(set, &options, out);
 }
 

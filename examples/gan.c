@@ -181,7 +181,6 @@ static int create(world *w, const char *folder)
     axle_loader_options loading = AXLE_LOADER_OPTIONS_INIT;
     loading.batch_size = BATCH;
     loading.shuffle = 1;
-    loading.workers = 1;
     axle_adam_options adam = AXLE_ADAM_OPTIONS_INIT;
     adam.lr = 2e-4;
     adam.beta1 = 0.5;

@@ -127,12 +127,14 @@ typedef struct axle_loader_options {
     int shuffle;
     uint64_t seed;
     int drop_last; /**< drop a last batch that is not full */
-    int workers;   /**< threads that fetch; 0: the caller's */
+    /** Threads that fetch ahead; 0: the caller fetches, which is best where fetching is cheap and the
+     *  kernels keep all cores busy. */
+    int workers;
     int prefetch;  /**< batches fetched ahead by each worker */
     axle_collate_fn collate; /**< for sets that have only get; NULL: axle_collate_pad with 0 */
     void *collate_user;
 } axle_loader_options;
-#define AXLE_LOADER_OPTIONS_INIT {sizeof(axle_loader_options), 1, 0, 0, 0, 1, 2, NULL, NULL}
+#define AXLE_LOADER_OPTIONS_INIT {sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL}
 
 /** @param options  NULL for the defaults. The data set is retained. */
 AXLE_API int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options, axle_loader **out);
