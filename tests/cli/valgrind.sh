@@ -6,6 +6,11 @@
 [ "$sanitizer" = no ] || skip_all 'a sanitizer watches already'
 command -v valgrind >/dev/null 2>&1 || skip_all 'there is no valgrind'
 
+watched=$("$top_builddir/libtool" --mode=execute valgrind -q "$AXLE" --help 2>&1)
+case $watched in
+    *'debuginfo reader'*) skip_all "this valgrind cannot read this compiler's debugging information" ;;
+esac
+
 # train MODEL OPTION...: two updates without an evaluation; the program that libtool's script stands for is watched.
 train()
 {
