@@ -33,7 +33,7 @@ AM_TESTS_ENVIRONMENT = \
 # which therefore runs on one thread). LeakSanitizer crashes where it looks for the thread-local
 # storage of modules that were loaded late, unless it leaves __tls_get_addr alone.
 sanitizer_environment = \
-	ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:intercept_tls_get_addr=0:$$ASAN_OPTIONS"; \
+	ASAN_OPTIONS="strict_string_checks=1:allocator_may_return_null=1:intercept_tls_get_addr=0:$$ASAN_OPTIONS"; \
 	export ASAN_OPTIONS; \
 	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/%D%/lsan.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
 	export LSAN_OPTIONS; \
@@ -68,6 +68,7 @@ unit_tests = \
 	%D%/unit/autograd/cases \
 	%D%/unit/autograd/engine \
 	%D%/unit/autograd/errors \
+	%D%/unit/autograd/errors_layers \
 	%D%/unit/autograd/gradients \
 	%D%/unit/autograd/graph \
 	%D%/unit/nn/allocation \
@@ -99,6 +100,7 @@ unit_tests = \
 	%D%/unit/models/image
 
 unit_headers = \
+	%D%/unit/autograd/refusals.h \
 	%D%/unit/data/sets.h \
 	%D%/unit/device/board.h \
 	%D%/unit/device/plugins.h \
