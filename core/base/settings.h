@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Environment variables. Each is one line of settings.def with its default and help; nothing else in
- * Axle calls getenv for an AXLE_ name.
+ * Environment variables. Each is one line of settings.def with its default and help; nothing else
+ * in Axle calls getenv for an AXLE_ name.
  */
 #ifndef AXLE_BASE_SETTINGS_H
 #define AXLE_BASE_SETTINGS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process's worker pool, for the host's kernels. Workers start at first use and sleep while there
- * is nothing to do.
+ * The process's worker pool, for the host's kernels. Workers start at first use and sleep while
+ * there is nothing to do.
  */
 #ifndef AXLE_BASE_THREADS_H
 #define AXLE_BASE_THREADS_H
@@ -13,7 +13,8 @@
 void axle__parallel_for(int64_t n, int64_t grain, axle_body body, void *arg);
 /* Threads that work, the caller included. */
 int axle__worker_count(void);
-/* min(affinity, cgroup quota), at least 1. `root` is the cgroup mount to read, NULL for the system's. */
+/* min(affinity, cgroup quota), at least 1. `root` is the cgroup mount to read, NULL for the
+ * system's. */
 int axle__usable_cores(const char *root);
 /* End the workers. */
 void axle__threads_stop(void);

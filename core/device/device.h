@@ -23,29 +23,29 @@ struct axle_device {
     axle_be_device *handle;
     axle_be_queue *queue; /* the compute queue; NULL where the plugin has none */
     axle_device_info info;
-    uint32_t index; /* among its backend's devices */
+    uint32_t index;    /* among its backend's devices */
     bool host_visible; /* blocks have a host address */
     bool synchronous;  /* operators are done when they return */
     bool lost;         /* a sticky error was reported */
     axle__allocator *allocator;
     axle__op_cache *cache;
-    uint64_t op_runs, fallbacks;    /* atomic */
-    uint64_t fallback_logged[2];    /* bit per operator number */
-    pthread_mutex_t queue_lock;     /* serialises calls on the queue of an asynchronous device */
-    struct axle_device *next;       /* registry.c's list */
+    uint64_t op_runs, fallbacks; /* atomic */
+    uint64_t fallback_logged[2]; /* bit per operator number */
+    pthread_mutex_t queue_lock;  /* serialises calls on the queue of an asynchronous device */
+    struct axle_device *next;    /* registry.c's list */
 };
 
 /* A piece of device memory. */
 typedef struct axle__block {
     axle_device *device;
     axle_be_buffer *buffer;
-    uint64_t offset, size; /* bytes; size is at least what was asked for */
-    unsigned char *host;   /* address of the first byte on host-visible devices, else NULL */
+    uint64_t offset, size;    /* bytes; size is at least what was asked for */
+    unsigned char *host;      /* address of the first byte on host-visible devices, else NULL */
     struct axle__block *link; /* the allocator's */
 } axle__block;
 
-/* Memory of `size` bytes (> 0), aligned to 64 bytes or more; content undefined. Cached blocks are used
- * again; when the device is out of memory caches are emptied and it is tried once more. */
+/* Memory of `size` bytes (> 0), aligned to 64 bytes or more; content undefined. Cached blocks are
+ * used again; when the device is out of memory caches are emptied and it is tried once more. */
 axle__block *axle__block_alloc(axle_device *device, uint64_t size);
 /* Return a block; running work of the device's queue may still use it. NULL is fine. */
 void axle__block_free(axle__block *block);
@@ -55,15 +55,17 @@ void axle__allocator_destroy(axle__allocator *allocator);
 void axle__allocator_trim(axle__allocator *allocator);
 void axle__allocator_stats(const axle__allocator *allocator, axle_device_stats *out);
 
-/* Copies between host and device, and within a device; done (read) or host memory free again (write)
- * on return. */
+/* Copies between host and device, and within a device; done (read) or host memory free again
+ * (write) on return. */
 int axle__block_write(axle__block *block, uint64_t offset, const void *data, uint64_t size);
 int axle__block_read(axle__block *block, uint64_t offset, void *data, uint64_t size);
 /* Wait for all work. */
 int axle__device_finish(axle_device *device);
 
-/* Report a plugin's failure: records code and message once, marks the device lost on sticky errors. */
-int axle__device_failed(axle_device *device, const char *doing, axle_status status, const axle_error *error);
+/* Report a plugin's failure: records code and message once, marks the device lost on sticky errors.
+ */
+int axle__device_failed(axle_device *device, const char *doing, axle_status status,
+                        const axle_error *error);
 
 /* An axle_error with room for a message. */
 typedef struct axle__error_buffer {

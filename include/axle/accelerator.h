@@ -15,10 +15,10 @@
  *             axle_scheduler_step(sched);
  *         }
  *
- * axle_prepare() changes the objects in place: parameters, moments and batches move to the device by
- * themselves. With accumulation, zero_grad, step and the schedule's tick do nothing until a window
- * ends; windows end after `accumulate` batches and at the loader's end, and the gradient of a window is
- * the mean over all rows in it, however they are spread over batches.
+ * axle_prepare() changes the objects in place: parameters, moments and batches move to the device
+ * by themselves. With accumulation, zero_grad, step and the schedule's tick do nothing until a
+ * window ends; windows end after `accumulate` batches and at the loader's end, and the gradient of
+ * a window is the mean over all rows in it, however they are spread over batches.
  *
  * Not thread-safe: one thread drives an accelerator.
  */
@@ -43,17 +43,21 @@ typedef struct axle_accelerator_options {
     int quiet;           /**< do not log the plan line */
     int allow_nonfinite; /**< let axle_backward() take a loss that is NaN or infinite */
 } axle_accelerator_options;
-#define AXLE_ACCELERATOR_OPTIONS_INIT {sizeof(axle_accelerator_options), NULL, 1, 0.0, 0.0, 0, 0}
+#define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
+    {                                                                                              \
+        sizeof(axle_accelerator_options), NULL, 1, 0.0, 0.0, 0, 0                                  \
+    }
 
 /** Open the device. @param options  NULL for the defaults. */
-AXLE_API int axle_accelerator_create(const axle_accelerator_options *options, axle_accelerator **out);
+AXLE_API int axle_accelerator_create(const axle_accelerator_options *options,
+                                     axle_accelerator **out);
 /** Prepared objects stay usable. NULL is fine. */
 AXLE_API void axle_accelerator_release(axle_accelerator *accelerator);
 
 /**
- * Take over models, modules, optimizers, loaders and schedulers, in any order and as often as wanted;
- * preparing an object again changes nothing. Logs the plan once a loader is among them:
- * `8 x 1 processes x 4 accumulation = 32 per update; 1875 updates an epoch; f32; onednn: AMD EPYC`.
+ * Take over models, modules, optimizers, loaders and schedulers, in any order and as often as
+ * wanted; preparing an object again changes nothing. Logs the plan once a loader is among them: `8
+ * x 1 processes x 4 accumulation = 32 per update; 1875 updates an epoch; f32; onednn: AMD EPYC`.
  * @param objects  NULL-terminated; borrowed (loops keep their references).
  * @return AXLE_OK; AXLE_ERR_INVALID for a handle of another kind, named with its position.
  */
@@ -65,13 +69,15 @@ AXLE_API int axle_prepare_objects(axle_accelerator *accelerator, void *const *ob
  *  AXLE_ERR_NONFINITE and changes nothing. */
 AXLE_API int axle_backward(axle_accelerator *accelerator, axle_tensor *loss);
 /** The same for a mean over @p weight terms (tokens, rows): windows weigh their batches by it. */
-AXLE_API int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss, double weight);
+AXLE_API int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss,
+                                    double weight);
 
 /** Whether the batch under way ends a window, so that the optimizer will step. */
 AXLE_API int axle_is_update(const axle_accelerator *accelerator);
 /** Clip now instead of in the step; a no-op inside a window, and only once an update.
  *  @param norm  norm before; NULL if not wanted. */
-AXLE_API int axle_clip_norm(axle_accelerator *accelerator, axle_optimizer *optimizer, double max_norm, double *norm);
+AXLE_API int axle_clip_norm(axle_accelerator *accelerator, axle_optimizer *optimizer,
+                            double max_norm, double *norm);
 
 AXLE_API axle_device *axle_accelerator_device(const axle_accelerator *accelerator);
 AXLE_API int axle_process_count(const axle_accelerator *accelerator);

@@ -49,8 +49,8 @@ AXLE_API int axle_grad_enabled(void);
 
 typedef struct axle_hook axle_hook;
 
-/** Called with the gradient that reaches a tensor; may return a replacement (same dims and dtype, of
- *  the current scope) or NULL to leave it. */
+/** Called with the gradient that reaches a tensor; may return a replacement (same dims and dtype,
+ * of the current scope) or NULL to leave it. */
 typedef axle_tensor *(*axle_grad_fn)(axle_tensor *grad, void *user);
 
 /** Called when a leaf's gradient is complete for this backward. */
@@ -60,9 +60,11 @@ typedef void (*axle_grad_ready_fn)(axle_tensor *leaf, void *user);
  * Call @p fn whenever a gradient reaches @p tensor. Hooks of a tensor run in the order they came.
  * @param out  handle for axle_hook_remove(); NULL: the hook lives as long as the tensor.
  */
-AXLE_API int axle_tensor_add_hook(axle_tensor *tensor, axle_grad_fn fn, void *user, axle_hook **out);
+AXLE_API int axle_tensor_add_hook(axle_tensor *tensor, axle_grad_fn fn, void *user,
+                                  axle_hook **out);
 /** Call @p fn after the gradient of a leaf was accumulated. */
-AXLE_API int axle_tensor_add_ready_hook(axle_tensor *leaf, axle_grad_ready_fn fn, void *user, axle_hook **out);
+AXLE_API int axle_tensor_add_ready_hook(axle_tensor *leaf, axle_grad_ready_fn fn, void *user,
+                                        axle_hook **out);
 /** Remove a hook; its tensor may be gone already. NULL is fine. */
 AXLE_API void axle_hook_remove(axle_hook *hook);
 
@@ -80,12 +82,16 @@ typedef struct axle_function_context axle_function_context;
 typedef struct axle_function {
     size_t struct_size;
     const char *name;
-    int (*forward)(axle_function_context *context, axle_tensor *const *in, int n_in, axle_tensor **out, int n_out);
-    int (*backward)(axle_function_context *context, axle_tensor *const *grad_out, int n_out, axle_tensor **grad_in,
-                    int n_in);
+    int (*forward)(axle_function_context *context, axle_tensor *const *in, int n_in,
+                   axle_tensor **out, int n_out);
+    int (*backward)(axle_function_context *context, axle_tensor *const *grad_out, int n_out,
+                    axle_tensor **grad_in, int n_in);
     void (*destroy)(void *user); /**< called with `user` when the record goes; NULL is fine */
 } axle_function;
-#define AXLE_FUNCTION_INIT {sizeof(axle_function), NULL, NULL, NULL, NULL}
+#define AXLE_FUNCTION_INIT                                                                         \
+    {                                                                                              \
+        sizeof(axle_function), NULL, NULL, NULL, NULL                                              \
+    }
 
 /** Apply @p function. @param user  given to its callbacks through axle_function_user(). */
 AXLE_API int axle_function_apply(const axle_function *function, axle_tensor *const *in, int n_in,
@@ -107,11 +113,14 @@ typedef struct axle_gradcheck_options {
     double absolute; /**< tolerance |numeric - analytic| <= absolute + relative * |numeric| */
     double relative;
 } axle_gradcheck_options;
-#define AXLE_GRADCHECK_OPTIONS_INIT {sizeof(axle_gradcheck_options), 1e-6, 1e-6, 1e-5}
+#define AXLE_GRADCHECK_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(axle_gradcheck_options), 1e-6, 1e-6, 1e-5                                           \
+    }
 
 /**
- * Compare gradients with central finite differences, for each f64 input that requires a gradient and
- * each output element.
+ * Compare gradients with central finite differences, for each f64 input that requires a gradient
+ * and each output element.
  * @param options  NULL for the defaults.
  * @return AXLE_OK; AXLE_ERR_INVALID with input, element and both values where they differ.
  */

@@ -20,17 +20,15 @@
  *      AXLE_HAS() before it touches a field or calls a slot.
  *  R3  Arrays of growable structs are arrays of pointers.
  *  R4  device_info, device_open and device_api are needed, and of a device buffer_create,
- *      buffer_destroy and either buffer_map or read and write. No other slot ever becomes mandatory;
- *      what an absent one means stands beside it.
- *  R5  A plugin links nothing of Axle's; services come through axle_host. No exception, longjmp,
- *      exit or abort crosses the boundary. A plugin prints nothing.
- *  R6  A plugin is never closed. shutdown() runs once, from axle_finalize(), never from destructors.
- *  R7  Functions that return axle_status return AXLE_OK or a negative AXLE_ERR_* of types.h and then
- *      describe the failure, with its values, in the axle_error they were given (which may be NULL).
- *      Outputs are written only on success.
- *  R8  Unless a slot says otherwise, functions may be called from any thread, several at a time;
- *      calls on one queue are serialised by the core. Where there is no queue, op_run itself may be
- *      called by several threads at once.
+ *      buffer_destroy and either buffer_map or read and write. No other slot ever becomes
+ * mandatory; what an absent one means stands beside it. R5  A plugin links nothing of Axle's;
+ * services come through axle_host. No exception, longjmp, exit or abort crosses the boundary. A
+ * plugin prints nothing. R6  A plugin is never closed. shutdown() runs once, from axle_finalize(),
+ * never from destructors. R7  Functions that return axle_status return AXLE_OK or a negative
+ * AXLE_ERR_* of types.h and then describe the failure, with its values, in the axle_error they were
+ * given (which may be NULL). Outputs are written only on success. R8  Unless a slot says otherwise,
+ * functions may be called from any thread, several at a time; calls on one queue are serialised by
+ * the core. Where there is no queue, op_run itself may be called by several threads at once.
  *
  * The operators, their numbers and attributes are in backend_ops.h.
  */
@@ -54,7 +52,8 @@ typedef struct axle_be_device axle_be_device;
 typedef struct axle_be_buffer axle_be_buffer;
 typedef struct axle_be_queue axle_be_queue;
 typedef struct axle_be_event axle_be_event;
-typedef struct axle_be_op axle_be_op; /**< A prepared operator: a primitive, a kernel with its arguments. */
+typedef struct axle_be_op
+    axle_be_op; /**< A prepared operator: a primitive, a kernel with its arguments. */
 
 typedef int32_t axle_status;
 
@@ -100,25 +99,33 @@ typedef struct axle_host {
     const char *(*option)(void *ctx, const char *key);
     void *(*alloc)(void *ctx, uint64_t size, uint64_t align);
     void (*free)(void *ctx, void *p);
-    /** Split [0, n) into pieces of at least `grain` over the process's worker pool; returns when all
-     *  are done. Not to be called from inside a body. */
+    /** Split [0, n) into pieces of at least `grain` over the process's worker pool; returns when
+     * all are done. Not to be called from inside a body. */
     void (*parallel_for)(void *ctx, int64_t n, int64_t grain, axle_body body, void *arg);
     int32_t (*num_workers)(void *ctx);
     /* Blob cache on disk: the core hashes the key, checks the content, bounds the size. cache_get
      * returns memory for free(). AXLE_ERR_NOT_FOUND is no error. */
-    axle_status (*cache_get)(void *ctx, const void *key, uint64_t key_size, void **blob, uint64_t *size);
-    axle_status (*cache_put)(void *ctx, const void *key, uint64_t key_size, const void *blob, uint64_t size);
+    axle_status (*cache_get)(void *ctx, const void *key, uint64_t key_size, void **blob,
+                             uint64_t *size);
+    axle_status (*cache_put)(void *ctx, const void *key, uint64_t key_size, const void *blob,
+                             uint64_t size);
     void (*cache_drop)(void *ctx, const void *key, uint64_t key_size);
 } axle_host;
 
 /* ------------------------------------------------------------------ devices */
 
-enum { AXLE_DEVICE_CPU = 1, AXLE_DEVICE_GPU = 2, AXLE_DEVICE_IGPU = 3, AXLE_DEVICE_ACCELERATOR = 4 };
+enum {
+    AXLE_DEVICE_CPU = 1,
+    AXLE_DEVICE_GPU = 2,
+    AXLE_DEVICE_IGPU = 3,
+    AXLE_DEVICE_ACCELERATOR = 4
+};
 
 enum {
-    AXLE_CAP_ASYNC = 1u << 0,         /**< op_run may return before the work is done. */
-    AXLE_CAP_EVENTS = 1u << 1,        /**< The event slots work. */
-    AXLE_CAP_HOST_VISIBLE = 1u << 2,  /**< buffer_map is free and its pointer stays valid for the buffer's life. */
+    AXLE_CAP_ASYNC = 1u << 0,  /**< op_run may return before the work is done. */
+    AXLE_CAP_EVENTS = 1u << 1, /**< The event slots work. */
+    AXLE_CAP_HOST_VISIBLE =
+        1u << 2, /**< buffer_map is free and its pointer stays valid for the buffer's life. */
     AXLE_CAP_IMPORT_HOST = 1u << 3,   /**< buffer_import works. */
     AXLE_CAP_MULTI_QUEUE = 1u << 4,   /**< More than one queue may be used at a time. */
     AXLE_CAP_OWN_POOL = 1u << 5,      /**< Uses threads of its own, not parallel_for. */
@@ -132,7 +139,7 @@ typedef struct axle_device_info {
     uint64_t caps;
     uint64_t mem_total, mem_free; /**< bytes; 0 = unknown */
     uint64_t max_alloc;           /**< largest single buffer in bytes; 0 = no limit */
-    uint32_t base_align;          /**< alignment in bytes that buffers start with and kernels like */
+    uint32_t base_align; /**< alignment in bytes that buffers start with and kernels like */
     uint32_t reserved;
     uint64_t storage_dtypes; /**< AXLE_DTYPE_BIT mask: can be held and copied */
     uint64_t compute_dtypes; /**< AXLE_DTYPE_BIT mask: operators work on them */
@@ -165,19 +172,25 @@ typedef struct axle_op_desc {
     uint32_t n_in, n_out;
     const axle_view *const *in;
     const axle_view *const *out;
-    const void *attrs; /**< the operator's attribute struct of backend_ops.h, or NULL if it has none */
+    const void
+        *attrs; /**< the operator's attribute struct of backend_ops.h, or NULL if it has none */
     uint32_t flags, reserved;
 } axle_op_desc;
 
-enum { AXLE_SUPPORT_NO = 0, AXLE_SUPPORT_YES = 1, AXLE_SUPPORT_CONTIGUOUS = 2 /* after the core copies */ };
+enum {
+    AXLE_SUPPORT_NO = 0,
+    AXLE_SUPPORT_YES = 1,
+    AXLE_SUPPORT_CONTIGUOUS = 2 /* after the core copies */
+};
 enum { AXLE_LAYOUT_ROW_MAJOR = 0, AXLE_LAYOUT_CHANNELS_LAST = 1 };
 
 /** Answer of op_query; allocated by the core with everything 0. */
 typedef struct axle_op_info {
     uint32_t struct_size, support;
     uint64_t workspace_size; /**< bytes the core lends to each op_run */
-    /** Layout that the device would like its convolution-like outputs to have: an AXLE_LAYOUT_*. The
-     *  core asks before it allocates outputs (their strides then are row-major in the question). */
+    /** Layout that the device would like its convolution-like outputs to have: an AXLE_LAYOUT_*.
+     * The core asks before it allocates outputs (their strides then are row-major in the question).
+     */
     uint32_t layout;
     uint32_t reserved;
     char impl[64]; /**< for traces: "dnnl:jit:avx512_core", "cl:gemm_t64" */
@@ -201,12 +214,13 @@ typedef struct axle_device_api {
     uint32_t struct_size, reserved;
 
     /* Queues run strictly in order. Absent: one implicit synchronous queue, passed as NULL. */
-    axle_status (*queue_create)(axle_be_device *, uint32_t role /* 0 compute, 1 transfer */, axle_be_queue **,
-                                axle_error *);
+    axle_status (*queue_create)(axle_be_device *, uint32_t role /* 0 compute, 1 transfer */,
+                                axle_be_queue **, axle_error *);
     void (*queue_destroy)(axle_be_queue *);
-    axle_status (*queue_flush)(axle_be_queue *, axle_error *);  /* absent: nothing to do */
-    axle_status (*queue_finish)(axle_be_queue *, axle_error *); /* absent: always finished; reports errors of
-                                                                   kernels that ran, e.g. AXLE_ERR_INDEX */
+    axle_status (*queue_flush)(axle_be_queue *, axle_error *); /* absent: nothing to do */
+    axle_status (*queue_finish)(axle_be_queue *,
+                                axle_error *); /* absent: always finished; reports errors of
+                                                  kernels that ran, e.g. AXLE_ERR_INDEX */
 
     /* Events. Absent: the core finishes the queue instead. */
     axle_status (*event_create)(axle_be_device *, axle_be_event **, axle_error *);
@@ -214,30 +228,37 @@ typedef struct axle_device_api {
     axle_status (*event_record)(axle_be_queue *, axle_be_event *, axle_error *);
     axle_status (*queue_wait)(axle_be_queue *, axle_be_event *, axle_error *);
     axle_status (*event_query)(axle_be_event *, axle_error *); /* AXLE_OK or AXLE_ERR_NOT_READY */
-    axle_status (*event_wait)(axle_be_event *, int64_t timeout_ns, axle_error *); /* timeout < 0: for ever */
+    axle_status (*event_wait)(axle_be_event *, int64_t timeout_ns,
+                              axle_error *); /* timeout < 0: for ever */
 
-    /* Memory. Sizes are > 0; content of a new buffer is undefined; destruction waits for running work. */
-    axle_status (*buffer_create)(axle_be_device *, uint32_t kind, uint64_t size, axle_be_buffer **, axle_error *);
-    /* Borrow host memory, aligned for the element types it holds, as a buffer. Absent: the core copies. */
-    axle_status (*buffer_import)(axle_be_device *, void *host, uint64_t size, axle_be_buffer **, axle_error *);
+    /* Memory. Sizes are > 0; content of a new buffer is undefined; destruction waits for running
+     * work. */
+    axle_status (*buffer_create)(axle_be_device *, uint32_t kind, uint64_t size, axle_be_buffer **,
+                                 axle_error *);
+    /* Borrow host memory, aligned for the element types it holds, as a buffer. Absent: the core
+     * copies. */
+    axle_status (*buffer_import)(axle_be_device *, void *host, uint64_t size, axle_be_buffer **,
+                                 axle_error *);
     void (*buffer_destroy)(axle_be_buffer *);
-    /* Pointer to `size` bytes at `offset`, after all earlier work of the queue. Absent: write/read. */
-    axle_status (*buffer_map)(axle_be_queue *, axle_be_buffer *, uint64_t offset, uint64_t size, uint32_t flags,
-                              void **, axle_error *);
+    /* Pointer to `size` bytes at `offset`, after all earlier work of the queue. Absent: write/read.
+     */
+    axle_status (*buffer_map)(axle_be_queue *, axle_be_buffer *, uint64_t offset, uint64_t size,
+                              uint32_t flags, void **, axle_error *);
     axle_status (*buffer_unmap)(axle_be_queue *, axle_be_buffer *, void *, axle_error *);
-    axle_status (*write)(axle_be_queue *, axle_be_buffer *, uint64_t offset, const void *, uint64_t size,
-                         uint32_t when, axle_error *);
-    axle_status (*read)(axle_be_queue *, axle_be_buffer *, uint64_t offset, void *, uint64_t size, uint32_t when,
-                        axle_error *);
+    axle_status (*write)(axle_be_queue *, axle_be_buffer *, uint64_t offset, const void *,
+                         uint64_t size, uint32_t when, axle_error *);
+    axle_status (*read)(axle_be_queue *, axle_be_buffer *, uint64_t offset, void *, uint64_t size,
+                        uint32_t when, axle_error *);
     /* Within one device; ranges do not overlap. Absent: the core goes through the host. */
-    axle_status (*copy)(axle_be_queue *, axle_be_buffer *dst, uint64_t dst_offset, axle_be_buffer *src,
-                        uint64_t src_offset, uint64_t size, axle_error *);
+    axle_status (*copy)(axle_be_queue *, axle_be_buffer *dst, uint64_t dst_offset,
+                        axle_be_buffer *src, uint64_t src_offset, uint64_t size, axle_error *);
     /* Repeat a pattern of 1, 2, 4 or 8 bytes; size is a multiple of it. Absent: the core writes. */
-    axle_status (*fill)(axle_be_queue *, axle_be_buffer *, uint64_t offset, uint64_t size, const void *pattern,
-                        uint32_t pattern_size, axle_error *);
+    axle_status (*fill)(axle_be_queue *, axle_be_buffer *, uint64_t offset, uint64_t size,
+                        const void *pattern, uint32_t pattern_size, axle_error *);
 
     /* Operators. Without op_query nothing is supported and the host does everything. */
-    axle_status (*op_query)(axle_be_device *, const axle_op_desc *, axle_op_info *); /* cheap, compiles nothing */
+    axle_status (*op_query)(axle_be_device *, const axle_op_desc *,
+                            axle_op_info *); /* cheap, compiles nothing */
     axle_status (*op_prepare)(axle_be_device *, const axle_op_desc *, axle_be_op **, axle_error *);
     /* Re-entrant: one prepared operator may run on several queues at once. */
     axle_status (*op_run)(axle_be_queue *, axle_be_op *, const axle_op_args *, axle_error *);
@@ -245,7 +266,8 @@ typedef struct axle_device_api {
     void (*op_release)(axle_be_op *);
 
     /* Optional extras. */
-    axle_status (*native_handle)(axle_be_device *, const char *what, void **); /* "dnnl_engine", "cl_context" */
+    axle_status (*native_handle)(axle_be_device *, const char *what,
+                                 void **); /* "dnnl_engine", "cl_context" */
     axle_status (*set_option)(axle_be_device *, const char *key, const char *value, axle_error *);
 } axle_device_api;
 
@@ -253,11 +275,13 @@ typedef struct axle_plugin {
     uint32_t struct_size, abi_major, abi_minor, flags;
     const char *name; /**< lower-case word used in AXLE_BACKEND */
     const char *version, *vendor, *license;
-    /** 0: of no use on this machine; else a score, higher is preferred by `auto` (reference 10, OpenCL CPU
-     *  device 20, OpenBLAS 30, oneDNN 40, GPU 50). No threads, no device set up, under 50 ms. Absent: 1. */
+    /** 0: of no use on this machine; else a score, higher is preferred by `auto` (reference 10,
+     * OpenCL CPU device 20, OpenBLAS 30, oneDNN 40, GPU 50). No threads, no device set up, under 50
+     * ms. Absent: 1. */
     int32_t (*probe)(void);
     axle_status (*device_count)(uint32_t *, axle_error *); /* absent: 1 */
-    axle_status (*device_info)(uint32_t index, axle_device_info *, axle_error *); /* creates no context */
+    axle_status (*device_info)(uint32_t index, axle_device_info *,
+                               axle_error *); /* creates no context */
     axle_status (*device_open)(uint32_t index, axle_be_device **, axle_error *);
     void (*device_close)(axle_be_device *);
     const axle_device_api *(*device_api)(axle_be_device *);

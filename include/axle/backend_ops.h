@@ -83,7 +83,7 @@ enum {
 #define AXLE_OP_ENUM(number, name, text, n_in, n_out) AXLE_OP_##name = number,
     AXLE_OP_LIST(AXLE_OP_ENUM)
 #undef AXLE_OP_ENUM
-    AXLE_OP_LIMIT = 42
+        AXLE_OP_LIMIT = 42
 };
 
 /** Most inputs and outputs that any operator has. */
@@ -108,7 +108,8 @@ typedef struct axle_arange_attrs {
     double start, step;
 } axle_arange_attrs;
 
-/** RANDOM: -> y, float. Uniform in [low, high): low + (high - low) * u, in the type of y (f32 for halves). */
+/** RANDOM: -> y, float. Uniform in [low, high): low + (high - low) * u, in the type of y (f32 for
+ * halves). */
 typedef struct axle_random_attrs {
     uint32_t struct_size, reserved;
     double low, high;
@@ -177,7 +178,7 @@ enum {
 #define AXLE_UNARY_ENUM(number, name, text, saved) AXLE_UNARY_##name = number,
     AXLE_UNARY_LIST(AXLE_UNARY_ENUM)
 #undef AXLE_UNARY_ENUM
-    AXLE_UNARY_LIMIT = 47
+        AXLE_UNARY_LIMIT = 47
 };
 
 /** UNARY: x -> y, same dims; y has x's dtype, or bool for kinds marked B.
@@ -190,10 +191,10 @@ typedef struct axle_unary_attrs {
 /**
  * Kinds of BINARY: X(number, NAME, text, result). Result S: the operands' dtype, B: bool.
  * add is a + alpha*b; remainder has the sign of b (Python), fmod the sign of a; integer division
- * rounds toward minus infinity; division, remainder and fmod of an integer by 0 give 0; pow of integers wraps, a
- * negative exponent gives 0. maximum and minimum pass NaN on. logical ones test != 0.
- * atan2 and bce_with_logits take floats only. bce_with_logits: a logit, b target: max(a,0) - a*b + log1p(exp(-|a|)).
- * Booleans take the comparisons, logical ones, maximum and minimum only.
+ * rounds toward minus infinity; division, remainder and fmod of an integer by 0 give 0; pow of
+ * integers wraps, a negative exponent gives 0. maximum and minimum pass NaN on. logical ones test
+ * != 0. atan2 and bce_with_logits take floats only. bce_with_logits: a logit, b target: max(a,0) -
+ * a*b + log1p(exp(-|a|)). Booleans take the comparisons, logical ones, maximum and minimum only.
  */
 #define AXLE_BINARY_LIST(X)                                                                        \
     X(1, ADD, "add", S)                                                                            \
@@ -221,7 +222,7 @@ enum {
 #define AXLE_BINARY_ENUM(number, name, text, result) AXLE_BINARY_##name = number,
     AXLE_BINARY_LIST(AXLE_BINARY_ENUM)
 #undef AXLE_BINARY_ENUM
-    AXLE_BINARY_LIMIT = 21
+        AXLE_BINARY_LIMIT = 21
 };
 
 /** BINARY: a, b -> y, same dims; a and b of one dtype. alpha is used by add alone. */
@@ -235,8 +236,8 @@ typedef struct axle_binary_attrs {
 
 /* ------------------------------------------------------------------ reductions */
 
-/** Kinds of REDUCE. max and min pass NaN on; norm1 sum|x|, norm2 sqrt(sum x^2), sum_squares sum x^2;
- *  var: sum (x - mean)^2 / max(0, n - parameter). any and all give bool from every type. */
+/** Kinds of REDUCE. max and min pass NaN on; norm1 sum|x|, norm2 sqrt(sum x^2), sum_squares sum
+ * x^2; var: sum (x - mean)^2 / max(0, n - parameter). any and all give bool from every type. */
 #define AXLE_REDUCE_LIST(X)                                                                        \
     X(1, SUM, "sum")                                                                               \
     X(2, MEAN, "mean")                                                                             \
@@ -254,7 +255,7 @@ enum {
 #define AXLE_REDUCE_ENUM(number, name, text) AXLE_REDUCE_##name = number,
     AXLE_REDUCE_LIST(AXLE_REDUCE_ENUM)
 #undef AXLE_REDUCE_ENUM
-    AXLE_REDUCE_LIMIT = 12
+        AXLE_REDUCE_LIMIT = 12
 };
 
 /** REDUCE: x -> y of the same rank; dim k of y is 1 where bit k of axes is set, else x's.
@@ -282,7 +283,8 @@ typedef struct axle_arg_reduce_attrs {
  * Without `accumulate` what y held (even NaN) has no influence.
  */
 typedef struct axle_matmul_attrs {
-    uint32_t struct_size, activation; /**< 0, or AXLE_UNARY_RELU, GELU, GELU_TANH, SIGMOID, TANH or SILU */
+    uint32_t struct_size,
+        activation; /**< 0, or AXLE_UNARY_RELU, GELU, GELU_TANH, SIGMOID, TANH or SILU */
     uint32_t accumulate, reserved;
     double alpha;
 } axle_matmul_attrs;
@@ -304,15 +306,19 @@ typedef struct axle_conv_attrs {
     int32_t dilation[AXLE_MAX_SPATIAL], reserved;            /**< 1 is dense */
 } axle_conv_attrs;
 
-enum { AXLE_POOL_MAX = 1, AXLE_POOL_AVG = 2, AXLE_POOL_AVG_NO_PAD = 3 /* padding is not counted */ };
+enum {
+    AXLE_POOL_MAX = 1,
+    AXLE_POOL_AVG = 2,
+    AXLE_POOL_AVG_NO_PAD = 3 /* padding is not counted */
+};
 
 /**
  * POOL: x (N, C, in...) -> y (N, C, out...), index? (like y, i32; kind max only): the row-major
  * position of the maximum inside the input plane; first of equal ones, NaN wins. Padding never is a
- * maximum; a window of padding alone gives -inf and index -1, which the backward pass skips. A window that leaves the padded input on the right (ceil mode) is clipped to
- * in + 2*pad for the count. Adaptive: window i of n covers [floor(i*in/n), ceil((i+1)*in/n)) and
- * kernel, stride, pad are 0.
- * POOL_BACKWARD: dy, index? (max) -> dx.
+ * maximum; a window of padding alone gives -inf and index -1, which the backward pass skips. A
+ * window that leaves the padded input on the right (ceil mode) is clipped to in + 2*pad for the
+ * count. Adaptive: window i of n covers [floor(i*in/n), ceil((i+1)*in/n)) and kernel, stride, pad
+ * are 0. POOL_BACKWARD: dy, index? (max) -> dx.
  */
 typedef struct axle_pool_attrs {
     uint32_t struct_size, n_spatial;
@@ -365,10 +371,10 @@ typedef struct axle_cross_entropy_attrs {
 enum { AXLE_NORM_LAYER = 1, AXLE_NORM_RMS = 2 };
 
 /**
- * LAYER_NORM: x (R, D), gamma? (D), beta? (D) -> y (R, D), mean? (R) stat (layer only), rstd? (R) stat.
- * layer: (x - mean) * rstd * gamma + beta with rstd = 1/sqrt(var + eps), var biased;
- * rms: x * rstd * gamma with rstd = 1/sqrt(mean(x^2) + eps).
- * LAYER_NORM_BACKWARD: dy, x, gamma?, mean? (layer only), rstd -> dx?, dgamma?, dbeta?.
+ * LAYER_NORM: x (R, D), gamma? (D), beta? (D) -> y (R, D), mean? (R) stat (layer only), rstd? (R)
+ * stat. layer: (x - mean) * rstd * gamma + beta with rstd = 1/sqrt(var + eps), var biased; rms: x *
+ * rstd * gamma with rstd = 1/sqrt(mean(x^2) + eps). LAYER_NORM_BACKWARD: dy, x, gamma?, mean?
+ * (layer only), rstd -> dx?, dgamma?, dbeta?.
  */
 typedef struct axle_layer_norm_attrs {
     uint32_t struct_size, kind;
@@ -379,26 +385,28 @@ typedef struct axle_layer_norm_attrs {
  * BATCH_NORM: x (N, C, ...), gamma? (C), beta? (C), running_mean? (C), running_var? (C) ->
  *     y, mean? (C) stat, rstd? (C) stat, running_mean? rw, running_var? rw (the same storage as the
  *     inputs; training only).
- * training: statistics of the batch (biased variance; the core refuses one value a channel) normalise; running = (1-momentum)*running +
- * momentum*batch, with the unbiased variance. Not training: running statistics normalise, and
- * mean and rstd report them.
- * BATCH_NORM_BACKWARD: dy, x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?; `training` says whether
- * the statistics depend on x.
+ * training: statistics of the batch (biased variance; the core refuses one value a channel)
+ * normalise; running = (1-momentum)*running + momentum*batch, with the unbiased variance. Not
+ * training: running statistics normalise, and mean and rstd report them. BATCH_NORM_BACKWARD: dy,
+ * x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?; `training` says whether the statistics depend on
+ * x.
  */
 typedef struct axle_batch_norm_attrs {
     uint32_t struct_size, training;
     double eps, momentum;
 } axle_batch_norm_attrs;
 
-/** GROUP_NORM: x (N, C, ...), gamma? (C), beta? (C) -> y, mean? (N, G) stat, rstd? (N, G) stat; biased
- *  variance over C/G channels and space. GROUP_NORM_BACKWARD: dy, x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?. */
+/** GROUP_NORM: x (N, C, ...), gamma? (C), beta? (C) -> y, mean? (N, G) stat, rstd? (N, G) stat;
+ * biased variance over C/G channels and space. GROUP_NORM_BACKWARD: dy, x, gamma?, mean, rstd ->
+ * dx?, dgamma?, dbeta?. */
 typedef struct axle_group_norm_attrs {
     uint32_t struct_size, groups;
     double eps;
 } axle_group_norm_attrs;
 
-/** DROPOUT: x -> y, same dims: element i is x / (1-p) where its uniform u >= p, else exactly 0 (also of
- *  NaN). p = 1 gives zeros. The backward pass runs the same operator on dy with the same seed. */
+/** DROPOUT: x -> y, same dims: element i is x / (1-p) where its uniform u >= p, else exactly 0
+ * (also of NaN). p = 1 gives zeros. The backward pass runs the same operator on dy with the same
+ * seed. */
 typedef struct axle_dropout_attrs {
     uint32_t struct_size, reserved;
     double p;
@@ -407,19 +415,19 @@ typedef struct axle_dropout_attrs {
 /* ------------------------------------------------------------------ indexing */
 
 /** EMBEDDING: weight (V, D), ids (n) i32 or i64 -> y (n, D).
- *  EMBEDDING_BACKWARD: dy (n, D), ids (n) -> dweight (V, D), overwritten; rows of equal ids add up in the
- *  order of their positions; ids equal to padding_idx (-1: none) add nothing. */
+ *  EMBEDDING_BACKWARD: dy (n, D), ids (n) -> dweight (V, D), overwritten; rows of equal ids add up
+ * in the order of their positions; ids equal to padding_idx (-1: none) add nothing. */
 typedef struct axle_embedding_attrs {
     uint32_t struct_size, reserved;
     int64_t padding_idx;
 } axle_embedding_attrs;
 
 /**
- * GATHER: x, index (i32 or i64, rank of x) -> y (dims of index): y[..i..] = x[..index[..i..]..] along axis.
- * SCATTER: index, src (dims of index) -> y rw (float or integer): y[..index..] = src, or += with
- * accumulate; in the order of the elements, so the last one wins.
- * INDEX_SELECT: x, index (n) -> y: slices of x along axis.
- * INDEX_ADD: index (n), src -> y rw: y[.., index_j, ..] += src[.., j, ..], in the order of j.
+ * GATHER: x, index (i32 or i64, rank of x) -> y (dims of index): y[..i..] = x[..index[..i..]..]
+ * along axis. SCATTER: index, src (dims of index) -> y rw (float or integer): y[..index..] = src,
+ * or += with accumulate; in the order of the elements, so the last one wins. INDEX_SELECT: x, index
+ * (n) -> y: slices of x along axis. INDEX_ADD: index (n), src -> y rw: y[.., index_j, ..] +=
+ * src[.., j, ..], in the order of j.
  */
 typedef struct axle_index_attrs {
     uint32_t struct_size, axis;
@@ -437,8 +445,8 @@ typedef struct axle_index_attrs {
  * y = dropout(softmax(scale * q.k^T, mask, causal)) . v, with mask, causal and empty rows as in
  * SOFTMAX: a row with nothing kept gives zeros (lse -inf), and what v or k hold at removed
  * positions, NaN included, has no influence. Dropout element of (b,h,i,j) is ((b*H+h)*L+i)*S+j.
- * ATTENTION_BACKWARD: dy, q, k, v, mask?, y, lse -> dq?, dk?, dv?. y and lse are there to be used or
- * to be computed again, as a backend likes; so are lse and total of CROSS_ENTROPY_BACKWARD.
+ * ATTENTION_BACKWARD: dy, q, k, v, mask?, y, lse -> dq?, dk?, dv?. y and lse are there to be used
+ * or to be computed again, as a backend likes; so are lse and total of CROSS_ENTROPY_BACKWARD.
  */
 typedef struct axle_attention_attrs {
     uint32_t struct_size, causal;

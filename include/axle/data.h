@@ -15,8 +15,8 @@
  *         train(axle_batch_get(batch, "input"), axle_batch_get(batch, "target"));
  *     if (axle_loader_status(loader)) ...
  *
- * The order of samples is a function of the loader's seed and the epoch alone. Data sets are read by
- * several threads at once.
+ * The order of samples is a function of the loader's seed and the epoch alone. Data sets are read
+ * by several threads at once.
  */
 #ifndef AXLE_DATA_H
 #define AXLE_DATA_H
@@ -63,18 +63,23 @@ typedef struct axle_dataset_class {
     int (*fetch)(void *user, const int64_t *indices, int64_t n, axle_batch *batch);
     void (*destroy)(void *user); /**< NULL is fine */
 } axle_dataset_class;
-#define AXLE_DATASET_CLASS_INIT {sizeof(axle_dataset_class), NULL, NULL, NULL, NULL, NULL}
+#define AXLE_DATASET_CLASS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(axle_dataset_class), NULL, NULL, NULL, NULL, NULL                                   \
+    }
 
 AXLE_API int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset **out);
 AXLE_API axle_dataset *axle_dataset_retain(axle_dataset *dataset);
 AXLE_API void axle_dataset_release(axle_dataset *dataset);
 AXLE_API int64_t axle_dataset_length(const axle_dataset *dataset);
 /** Samples at @p indices, collated; the caller owns the batch. */
-AXLE_API int axle_dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n, axle_batch **out);
+AXLE_API int axle_dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
+                                axle_batch **out);
 
-/** Rows of tensors in memory, which are retained. @param names  n names. @param tensors  equal dim 0. */
-AXLE_API int axle_tensor_dataset_create(const char *const *names, axle_tensor *const *tensors, int n,
-                                        axle_dataset **out);
+/** Rows of tensors in memory, which are retained. @param names  n names. @param tensors  equal dim
+ * 0. */
+AXLE_API int axle_tensor_dataset_create(const char *const *names, axle_tensor *const *tensors,
+                                        int n, axle_dataset **out);
 /**
  * Images and labels in IDX files (the format of MNIST), plain or .gz: train-images-idx3-ubyte[.gz],
  * train-labels-idx1-ubyte[.gz], or t10k-... for @p train 0. Gives "input" (1, H, W) f32 in [0, 1]
@@ -89,31 +94,39 @@ typedef struct axle_table_options {
     size_t struct_size;
     char separator;     /**< 0: tab for .tsv, else comma */
     int header;         /**< the first line holds column names; else "0", "1", ... */
-    const char *target; /**< column that becomes "target" (i64 classes, or f32 with regression); NULL: none */
+    const char *target; /**< column that becomes "target" (i64 classes, or f32 with regression);
+                           NULL: none */
     int regression;
     char quote; /**< 0: none */
 } axle_table_options;
-#define AXLE_TABLE_OPTIONS_INIT {sizeof(axle_table_options), 0, 1, NULL, 0, '"'}
+#define AXLE_TABLE_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(axle_table_options), 0, 1, NULL, 0, '"'                                             \
+    }
 /** CSV (RFC 4180) or TSV of numbers: the other columns become "input" (columns) f32. */
-AXLE_API int axle_table_dataset_open(const char *path, const axle_table_options *options, axle_dataset **out);
-/** JSON lines: each line an object; numbers and (nested, regular) arrays of numbers become tensors of the
- *  key's name: integers i64, others f32. Every line has the same keys; lengths may differ. */
+AXLE_API int axle_table_dataset_open(const char *path, const axle_table_options *options,
+                                     axle_dataset **out);
+/** JSON lines: each line an object; numbers and (nested, regular) arrays of numbers become tensors
+ * of the key's name: integers i64, others f32. Every line has the same keys; lengths may differ. */
 AXLE_API int axle_jsonl_dataset_open(const char *path, axle_dataset **out);
 /** A .npy file (version 1 to 3, C or Fortran order), on the host; the caller owns it. */
 AXLE_API int axle_npy_read(const char *path, axle_tensor **out);
 AXLE_API int axle_npy_write(const char *path, const axle_tensor *tensor);
-/** A small, learnable set of pictures for demos: @p n of (1, 28, 28), 10 classes; a function of seed. */
+/** A small, learnable set of pictures for demos: @p n of (1, 28, 28), 10 classes; a function of
+ * seed. */
 AXLE_API int axle_synthetic_image_dataset_create(int64_t n, uint64_t seed, axle_dataset **out);
 /** Samples first..first+count-1 of another set, which is retained. */
-AXLE_API int axle_subset_dataset_create(axle_dataset *dataset, int64_t first, int64_t count, axle_dataset **out);
+AXLE_API int axle_subset_dataset_create(axle_dataset *dataset, int64_t first, int64_t count,
+                                        axle_dataset **out);
 
 /* ------------------------------------------------------------------ collating */
 
 /** Join n samples into a batch. @param batch  empty. */
-typedef int (*axle_collate_fn)(axle_batch *const *samples, int64_t n, axle_batch *batch, void *user);
+typedef int (*axle_collate_fn)(axle_batch *const *samples, int64_t n, axle_batch *batch,
+                               void *user);
 
-/** Stacks tensors of equal names and dims; tensors whose dims differ are padded at the end of each dim to
- *  the longest with @p pad (a double). This is the loader's default with 0. */
+/** Stacks tensors of equal names and dims; tensors whose dims differ are padded at the end of each
+ * dim to the longest with @p pad (a double). This is the loader's default with 0. */
 AXLE_API int axle_collate_pad(axle_batch *const *samples, int64_t n, axle_batch *batch, void *pad);
 
 /* ------------------------------------------------------------------ loaders */
@@ -127,24 +140,28 @@ typedef struct axle_loader_options {
     int shuffle;
     uint64_t seed;
     int drop_last; /**< drop a last batch that is not full */
-    /** Threads that fetch ahead; 0: the caller fetches, which is best where fetching is cheap and the
-     *  kernels keep all cores busy. */
+    /** Threads that fetch ahead; 0: the caller fetches, which is best where fetching is cheap and
+     * the kernels keep all cores busy. */
     int workers;
-    int prefetch;  /**< batches fetched ahead by each worker */
+    int prefetch;            /**< batches fetched ahead by each worker */
     axle_collate_fn collate; /**< for sets that have only get; NULL: axle_collate_pad with 0 */
     void *collate_user;
 } axle_loader_options;
-#define AXLE_LOADER_OPTIONS_INIT {sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL}
+#define AXLE_LOADER_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL                                  \
+    }
 
 /** @param options  NULL for the defaults. The data set is retained. */
-AXLE_API int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options, axle_loader **out);
+AXLE_API int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options,
+                                axle_loader **out);
 AXLE_API axle_loader *axle_loader_retain(axle_loader *loader);
 AXLE_API void axle_loader_release(axle_loader *loader);
 
 /**
  * The next batch of the epoch. Closes the scope of the last iteration (and the batch with it) and
- * opens a new one; sets the thread's random row. After the last batch it returns 0, closes the scope
- * and moves on to the next epoch.
+ * opens a new one; sets the thread's random row. After the last batch it returns 0, closes the
+ * scope and moves on to the next epoch.
  * @param out  borrowed; on the device of the accelerator that prepared the loader.
  * @return 1, or 0 at the end of the epoch and on error: see axle_loader_status().
  */

@@ -46,8 +46,8 @@ AXLE_API int axle_device_open(const char *spec, axle_device **out);
 /** The device of host memory: the built-in reference backend. NULL only when memory runs out. */
 AXLE_API axle_device *axle_device_host(void);
 
-/** Device on which this thread makes tensors: the last pushed, else the process's default, which the
- *  first call opens from AXLE_BACKEND. NULL on error. */
+/** Device on which this thread makes tensors: the last pushed, else the process's default, which
+ * the first call opens from AXLE_BACKEND. NULL on error. */
 AXLE_API axle_device *axle_device_current(void);
 
 /** Make a device the current one of this thread until the matching pop. */
@@ -77,7 +77,10 @@ typedef struct axle_device_stats {
     uint64_t fallbacks;      /**< operators run by the host in its stead */
     uint64_t prepared_ops;   /**< entries in the cache of prepared operators */
 } axle_device_stats;
-#define AXLE_DEVICE_STATS_INIT {sizeof(axle_device_stats), 0, 0, 0, 0, 0, 0}
+#define AXLE_DEVICE_STATS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(axle_device_stats), 0, 0, 0, 0, 0, 0                                                \
+    }
 AXLE_API int axle_device_get_stats(const axle_device *device, axle_device_stats *out);
 
 /** Give cached memory back to the device. */

@@ -8,8 +8,8 @@
  *     axle_output out = axle_model_forward(model, batch);
  *     axle_backward(acc, out.loss);
  *
- * A model of your own has a function that computes its output from a batch; its parameters are those
- * of its module.
+ * A model of your own has a function that computes its output from a batch; its parameters are
+ * those of its module.
  */
 #ifndef AXLE_MODEL_H
 #define AXLE_MODEL_H

@@ -21,16 +21,20 @@ typedef struct axle_image_model_options {
     int64_t hidden; /**< width of mlp's hidden layer */
     double dropout; /**< before the last layer of lenet and mlp; 0: no such layer */
 } axle_image_model_options;
-#define AXLE_IMAGE_MODEL_OPTIONS_INIT {sizeof(axle_image_model_options), 1, 28, 28, 10, 32, 0.0}
+#define AXLE_IMAGE_MODEL_OPTIONS_INIT                                                              \
+    {                                                                                              \
+        sizeof(axle_image_model_options), 1, 28, 28, 10, 32, 0.0                                   \
+    }
 
 /**
  * A classifier of pictures, (N, channels, height, width) -> (N, classes):
  *   mlp       flatten, linear, relu, linear
- *   lenet     conv 1-8 5x5 pad 2, relu, pool 2, conv 8-16 5x5 pad 2, relu, pool 2, 784-128, relu, 128-10
- *   resnet18  He et al., 2016, with the 3x3 stem used for small pictures
+ *   lenet     conv 1-8 5x5 pad 2, relu, pool 2, conv 8-16 5x5 pad 2, relu, pool 2, 784-128, relu,
+ * 128-10 resnet18  He et al., 2016, with the 3x3 stem used for small pictures
  * @param options  NULL for the defaults. @return AXLE_ERR_NOT_FOUND, naming what there is.
  */
-AXLE_API int axle_image_model_create(const char *name, const axle_image_model_options *options, axle_module **out);
+AXLE_API int axle_image_model_create(const char *name, const axle_image_model_options *options,
+                                     axle_module **out);
 /** Names of the models above, NULL-terminated. */
 AXLE_API const char *const *axle_image_model_names(void);
 

@@ -50,7 +50,8 @@ typedef struct axle_module_class {
     size_t struct_size;
     const char *name;
     size_t instance_size; /**< of the struct that embeds axle_module */
-    axle_tensor *(*forward)(axle_module *self, axle_tensor *x); /**< NULL: not callable with one tensor */
+    axle_tensor *(*forward)(axle_module *self,
+                            axle_tensor *x); /**< NULL: not callable with one tensor */
     void (*destroy)(axle_module *self); /**< release what the core does not know; NULL is fine */
 } axle_module_class;
 
@@ -63,18 +64,22 @@ struct axle_module {
 
 /* ------------------------------------------------------------------ the tree */
 
-/** Allocate instance_size zeroed bytes and initialise the module in them; one reference, training. */
+/** Allocate instance_size zeroed bytes and initialise the module in them; one reference, training.
+ */
 AXLE_API int axle_module_new(const axle_module_class *type, axle_module **out);
 AXLE_API axle_module *axle_module_retain(axle_module *module);
-/** Count one reference less; the last one releases children, parameters and buffers. NULL is fine. */
+/** Count one reference less; the last one releases children, parameters and buffers. NULL is fine.
+ */
 AXLE_API void axle_module_release(axle_module *module);
 
 /** Run forward in a scope of its own; temporaries go at its end. NULL input gives NULL. */
 AXLE_API axle_tensor *axle_module_forward(axle_module *module, axle_tensor *x);
 
-/** Add a child and take over the caller's reference, also on failure. @param name  no dot; NULL: its number. */
+/** Add a child and take over the caller's reference, also on failure. @param name  no dot; NULL:
+ * its number. */
 AXLE_API int axle_module_add_child(axle_module *module, const char *name, axle_module *child);
-/** Add a parameter (it will require gradients) and take over the caller's reference, also on failure. */
+/** Add a parameter (it will require gradients) and take over the caller's reference, also on
+ * failure. */
 AXLE_API int axle_module_add_parameter(axle_module *module, const char *name, axle_tensor *tensor);
 /** Add a tensor that is saved but not trained, and take over the reference, also on failure. */
 AXLE_API int axle_module_add_buffer(axle_module *module, const char *name, axle_tensor *tensor);
@@ -88,8 +93,10 @@ AXLE_API int axle_module_child_count(const axle_module *module);
 /** Called for each tensor in order of registration, own ones before children's; a non-zero result
  *  ends the walk and is returned by it. Tied tensors are visited once under their first name. */
 typedef int (*axle_tensor_visit_fn)(const char *path, axle_tensor *tensor, void *user);
-AXLE_API int axle_module_each_parameter(const axle_module *module, axle_tensor_visit_fn fn, void *user);
-AXLE_API int axle_module_each_buffer(const axle_module *module, axle_tensor_visit_fn fn, void *user);
+AXLE_API int axle_module_each_parameter(const axle_module *module, axle_tensor_visit_fn fn,
+                                        void *user);
+AXLE_API int axle_module_each_buffer(const axle_module *module, axle_tensor_visit_fn fn,
+                                     void *user);
 /** Number of elements of all parameters. */
 AXLE_API int64_t axle_module_parameter_count(const axle_module *module);
 
@@ -101,8 +108,8 @@ AXLE_API int axle_module_to_device(axle_module *module, axle_device *device);
 AXLE_API int axle_module_to_dtype(axle_module *module, int dtype);
 /** Write parameters and buffers as a safetensors file, atomically. */
 AXLE_API int axle_module_save(const axle_module *module, const char *path);
-/** Read them back: every tensor must be there with its dims (dtypes are converted), and no other. Nothing
- *  changes on failure. */
+/** Read them back: every tensor must be there with its dims (dtypes are converted), and no other.
+ * Nothing changes on failure. */
 AXLE_API int axle_module_load(axle_module *module, const char *path);
 
 /** Element type of parameters made by this process from now on: f32 (default) or f64. */
@@ -127,11 +134,13 @@ typedef struct axle_conv_options {
     int bias;
 } axle_conv_options;
 #define AXLE_CONV_OPTIONS_INIT                                                                     \
-    {sizeof(axle_conv_options), 2, 1, 1, {3, 3, 3}, AXLE_CONV_PARAMS_INIT, 0, 1}
+    {                                                                                              \
+        sizeof(axle_conv_options), 2, 1, 1, {3, 3, 3}, AXLE_CONV_PARAMS_INIT, 0, 1                 \
+    }
 AXLE_API int axle_conv_create(const axle_conv_options *options, axle_module **out);
 /** The common square case. */
-AXLE_API int axle_conv2d_create(int64_t in_channels, int64_t out_channels, int kernel, int stride, int padding,
-                                int bias, axle_module **out);
+AXLE_API int axle_conv2d_create(int64_t in_channels, int64_t out_channels, int kernel, int stride,
+                                int padding, int bias, axle_module **out);
 
 AXLE_API int axle_max_pool_create(const axle_pool_params *params, axle_module **out);
 AXLE_API int axle_avg_pool_create(const axle_pool_params *params, axle_module **out);
@@ -140,14 +149,17 @@ AXLE_API int axle_adaptive_avg_pool_create(int dims, const int64_t *size, axle_m
 
 AXLE_API int axle_layer_norm_create(int64_t features, double eps, axle_module **out);
 AXLE_API int axle_rms_norm_create(int64_t features, double eps, axle_module **out);
-AXLE_API int axle_batch_norm_create(int64_t channels, double eps, double momentum, axle_module **out);
+AXLE_API int axle_batch_norm_create(int64_t channels, double eps, double momentum,
+                                    axle_module **out);
 AXLE_API int axle_group_norm_create(int groups, int64_t channels, double eps, axle_module **out);
 
 /** weight (count, features); @param padding_idx  -1: none. Its row starts at zero. */
-AXLE_API int axle_embedding_create(int64_t count, int64_t features, int64_t padding_idx, axle_module **out);
+AXLE_API int axle_embedding_create(int64_t count, int64_t features, int64_t padding_idx,
+                                   axle_module **out);
 AXLE_API int axle_dropout_create(double p, axle_module **out);
-/** By name: "relu", "gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_tanh", "silu", "tanh", "sigmoid",
- *  "leaky_relu", "elu", "mish", "hard_swish", "softplus", "identity". AXLE_ERR_NOT_FOUND else. */
+/** By name: "relu", "gelu", "gelu_new", "gelu_pytorch_tanh", "gelu_tanh", "silu", "tanh",
+ * "sigmoid", "leaky_relu", "elu", "mish", "hard_swish", "softplus", "identity". AXLE_ERR_NOT_FOUND
+ * else. */
 AXLE_API int axle_activation_create(const char *name, axle_module **out);
 /** Flatten all dims but the first. */
 AXLE_API int axle_flatten_create(axle_module **out);
@@ -155,13 +167,16 @@ AXLE_API int axle_flatten_create(axle_module **out);
 AXLE_API int axle_sequential_create(axle_module **out);
 
 /**
- * Multi-head attention with in_proj_weight (3E, E), in_proj_bias, out_proj.weight (E, E), out_proj.bias.
- * forward(x) is self-attention over x (B, L, E).
+ * Multi-head attention with in_proj_weight (3E, E), in_proj_bias, out_proj.weight (E, E),
+ * out_proj.bias. forward(x) is self-attention over x (B, L, E).
  */
-AXLE_API int axle_multihead_attention_create(int64_t features, int heads, double dropout, axle_module **out);
-/** @param query (B, L, E). @param key, value (B, S, E). @param mask  optional, bool or float, broadcast to (B, H, L, S). */
-AXLE_API axle_tensor *axle_multihead_attention_forward(axle_module *module, axle_tensor *query, axle_tensor *key,
-                                                       axle_tensor *value, axle_tensor *mask, int causal);
+AXLE_API int axle_multihead_attention_create(int64_t features, int heads, double dropout,
+                                             axle_module **out);
+/** @param query (B, L, E). @param key, value (B, S, E). @param mask  optional, bool or float,
+ * broadcast to (B, H, L, S). */
+AXLE_API axle_tensor *axle_multihead_attention_forward(axle_module *module, axle_tensor *query,
+                                                       axle_tensor *key, axle_tensor *value,
+                                                       axle_tensor *mask, int causal);
 
 /** Starts from AXLE_ENCODER_LAYER_OPTIONS_INIT. */
 typedef struct axle_encoder_layer_options {
@@ -173,10 +188,14 @@ typedef struct axle_encoder_layer_options {
     int norm_first;
 } axle_encoder_layer_options;
 #define AXLE_ENCODER_LAYER_OPTIONS_INIT                                                            \
-    {sizeof(axle_encoder_layer_options), 512, 2048, 8, 0.1, 1e-5, "relu", 0}
+    {                                                                                              \
+        sizeof(axle_encoder_layer_options), 512, 2048, 8, 0.1, 1e-5, "relu", 0                     \
+    }
 /** PyTorch's TransformerEncoderLayer over (B, L, E): self_attn, linear1, linear2, norm1, norm2. */
-AXLE_API int axle_encoder_layer_create(const axle_encoder_layer_options *options, axle_module **out);
-AXLE_API axle_tensor *axle_encoder_layer_forward(axle_module *module, axle_tensor *x, axle_tensor *mask, int causal);
+AXLE_API int axle_encoder_layer_create(const axle_encoder_layer_options *options,
+                                       axle_module **out);
+AXLE_API axle_tensor *axle_encoder_layer_forward(axle_module *module, axle_tensor *x,
+                                                 axle_tensor *mask, int causal);
 
 enum { AXLE_RNN_LSTM = 1, AXLE_RNN_GRU = 2 };
 /** Starts from AXLE_RNN_OPTIONS_INIT. */
@@ -187,20 +206,24 @@ typedef struct axle_rnn_options {
     int layers, bidirectional, bias;
     double dropout; /**< between layers */
 } axle_rnn_options;
-#define AXLE_RNN_OPTIONS_INIT {sizeof(axle_rnn_options), AXLE_RNN_LSTM, 1, 1, 1, 0, 1, 0.0}
-/** PyTorch's LSTM or GRU with batch_first: weight_ih_l0 ... ; forward(x) is x (B, L, input) -> (B, L, hidden * directions). */
+#define AXLE_RNN_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(axle_rnn_options), AXLE_RNN_LSTM, 1, 1, 1, 0, 1, 0.0                                \
+    }
+/** PyTorch's LSTM or GRU with batch_first: weight_ih_l0 ... ; forward(x) is x (B, L, input) -> (B,
+ * L, hidden * directions). */
 AXLE_API int axle_rnn_create(const axle_rnn_options *options, axle_module **out);
 /**
  * @param h0, c0  (layers * directions, B, hidden), optional (zeros); c0 for LSTM.
  * @param h, c    final states, of the current scope; NULL if not wanted.
  */
-AXLE_API axle_tensor *axle_rnn_forward(axle_module *module, axle_tensor *x, axle_tensor *h0, axle_tensor *c0,
-                                       axle_tensor **h, axle_tensor **c);
+AXLE_API axle_tensor *axle_rnn_forward(axle_module *module, axle_tensor *x, axle_tensor *h0,
+                                       axle_tensor *c0, axle_tensor **h, axle_tensor **c);
 
 /* ------------------------------------------------------------------ initialisers
  *
- * Fill a tensor from the thread's random stream, drawn on the host: equal on every backend. fan_in is
- * dim 1 times the kernel's size, fan_out dim 0 times it. */
+ * Fill a tensor from the thread's random stream, drawn on the host: equal on every backend. fan_in
+ * is dim 1 times the kernel's size, fan_out dim 0 times it. */
 
 AXLE_API int axle_init_uniform(axle_tensor *tensor, double low, double high);
 AXLE_API int axle_init_normal(axle_tensor *tensor, double mean, double std);

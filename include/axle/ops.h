@@ -65,7 +65,8 @@ AXLE_API axle_tensor *axle_trunc(axle_tensor *x);
 AXLE_API axle_tensor *axle_leaky_relu(axle_tensor *x, double slope);
 /** x < 0 ? alpha * (exp(x) - 1) : x. */
 AXLE_API axle_tensor *axle_elu(axle_tensor *x, double alpha);
-/** log(1 + exp(beta * x)) / beta; x where beta * x > threshold (PyTorch's defaults are 1 and 20). */
+/** log(1 + exp(beta * x)) / beta; x where beta * x > threshold (PyTorch's defaults are 1 and 20).
+ */
 AXLE_API axle_tensor *axle_softplus(axle_tensor *x, double beta, double threshold);
 /** min(max(x, low), high); the gradient passes where low <= x <= high. */
 AXLE_API axle_tensor *axle_clip(axle_tensor *x, double low, double high);
@@ -76,8 +77,9 @@ AXLE_API axle_tensor *axle_mul_scalar(axle_tensor *x, double value);
 /** x ^ exponent. */
 AXLE_API axle_tensor *axle_pow_scalar(axle_tensor *x, double exponent);
 
-/** Binary functions with broadcasting. remainder has the sign of b, fmod that of a; integer division
- *  rounds down. At equal elements maximum and minimum give half the gradient to each side. */
+/** Binary functions with broadcasting. remainder has the sign of b, fmod that of a; integer
+ * division rounds down. At equal elements maximum and minimum give half the gradient to each side.
+ */
 AXLE_API axle_tensor *axle_add(axle_tensor *a, axle_tensor *b);
 AXLE_API axle_tensor *axle_sub(axle_tensor *a, axle_tensor *b);
 AXLE_API axle_tensor *axle_mul(axle_tensor *a, axle_tensor *b);
@@ -125,7 +127,8 @@ AXLE_API axle_tensor *axle_detach(axle_tensor *x);
 
 /* ------------------------------------------------------------------ views */
 
-/** Same elements, other dims; one dim may be -1 and is computed. A view where strides allow, else a copy. */
+/** Same elements, other dims; one dim may be -1 and is computed. A view where strides allow, else a
+ * copy. */
 AXLE_API axle_tensor *axle_reshape(axle_tensor *x, int rank, const int64_t *dims);
 /** Merge dims first..last into one. */
 AXLE_API axle_tensor *axle_flatten(axle_tensor *x, int first, int last);
@@ -152,7 +155,8 @@ AXLE_API axle_tensor *axle_concat(axle_tensor *const *x, int n, int dim);
 /** Join along a new dim. */
 AXLE_API axle_tensor *axle_stack(axle_tensor *const *x, int n, int dim);
 /** Surround with a constant. @param before, after  rank numbers >= 0 each. */
-AXLE_API axle_tensor *axle_pad(axle_tensor *x, const int64_t *before, const int64_t *after, double value);
+AXLE_API axle_tensor *axle_pad(axle_tensor *x, const int64_t *before, const int64_t *after,
+                               double value);
 
 /* ------------------------------------------------------------------ reductions
  *
@@ -165,7 +169,8 @@ AXLE_API axle_tensor *axle_prod(axle_tensor *x, int n, const int *dims, int keep
 AXLE_API axle_tensor *axle_max(axle_tensor *x, int n, const int *dims, int keepdim);
 AXLE_API axle_tensor *axle_min(axle_tensor *x, int n, const int *dims, int keepdim);
 /** Divides by max(0, count - correction); correction 1 is the unbiased estimate. */
-AXLE_API axle_tensor *axle_var(axle_tensor *x, int n, const int *dims, int keepdim, double correction);
+AXLE_API axle_tensor *axle_var(axle_tensor *x, int n, const int *dims, int keepdim,
+                               double correction);
 /** p is 1 or 2; the gradient of norm 2 is 0 where the norm is 0. */
 AXLE_API axle_tensor *axle_norm(axle_tensor *x, int n, const int *dims, int keepdim, int p);
 /** bool; no gradient. */
@@ -196,7 +201,8 @@ AXLE_API axle_tensor *axle_linear_relu(axle_tensor *x, axle_tensor *weight, axle
 
 /* ------------------------------------------------------------------ convolution */
 
-/** One number a spatial dim, first dim first. Starts from AXLE_CONV_PARAMS_INIT (all dims alike). */
+/** One number a spatial dim, first dim first. Starts from AXLE_CONV_PARAMS_INIT (all dims alike).
+ */
 typedef struct axle_conv_params {
     size_t struct_size;
     int stride[3], padding[3], dilation[3];
@@ -205,7 +211,9 @@ typedef struct axle_conv_params {
     int relu; /**< apply relu to the result in the same pass; convolution only */
 } axle_conv_params;
 #define AXLE_CONV_PARAMS_INIT                                                                      \
-    {sizeof(axle_conv_params), {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 0}
+    {                                                                                              \
+        sizeof(axle_conv_params), {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 0                 \
+    }
 
 /**
  * Convolution (cross-correlation) over the 1 to 3 dims after the first two.
@@ -218,22 +226,27 @@ AXLE_API axle_tensor *axle_conv(axle_tensor *x, axle_tensor *weight, axle_tensor
 /**
  * Transposed convolution.
  * @param x  (N, C, in...). @param weight  (C, O/groups, kernel...). @param bias  (O), optional.
- * @return (N, O, out...), out = (in-1)*stride - 2*padding + dilation*(kernel-1) + output_padding + 1.
+ * @return (N, O, out...), out = (in-1)*stride - 2*padding + dilation*(kernel-1) + output_padding
+ * + 1.
  */
 AXLE_API axle_tensor *axle_conv_transpose(axle_tensor *x, axle_tensor *weight, axle_tensor *bias,
                                           const axle_conv_params *params);
 
 /* ------------------------------------------------------------------ pooling */
 
-/** One number a spatial dim. Starts from AXLE_POOL_PARAMS_INIT; stride 0 means the kernel's size. */
+/** One number a spatial dim. Starts from AXLE_POOL_PARAMS_INIT; stride 0 means the kernel's size.
+ */
 typedef struct axle_pool_params {
     size_t struct_size;
     int kernel[3], stride[3], padding[3], dilation[3];
     int ceil_mode;
-    int exclude_padding; /**< average only: do not count padding (PyTorch's count_include_pad=False) */
+    int exclude_padding; /**< average only: do not count padding (PyTorch's count_include_pad=False)
+                          */
 } axle_pool_params;
 #define AXLE_POOL_PARAMS_INIT                                                                      \
-    {sizeof(axle_pool_params), {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 0, 0}
+    {                                                                                              \
+        sizeof(axle_pool_params), {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 0, 0                 \
+    }
 
 /** x (N, C, in...) with 1 to 3 spatial dims -> (N, C, out...). */
 AXLE_API axle_tensor *axle_max_pool(axle_tensor *x, const axle_pool_params *params);
@@ -247,26 +260,30 @@ AXLE_API axle_tensor *axle_interpolate(axle_tensor *x, const int64_t *size);
 /* ------------------------------------------------------------------ normalisation */
 
 /** Over the last n_dims dims, whose sizes gamma and beta (optional) have. */
-AXLE_API axle_tensor *axle_layer_norm(axle_tensor *x, int n_dims, axle_tensor *gamma, axle_tensor *beta, double eps);
-/** x / sqrt(mean(x^2) + eps) * gamma over the last dim; gamma optional. (Zhang and Sennrich, 2019.) */
+AXLE_API axle_tensor *axle_layer_norm(axle_tensor *x, int n_dims, axle_tensor *gamma,
+                                      axle_tensor *beta, double eps);
+/** x / sqrt(mean(x^2) + eps) * gamma over the last dim; gamma optional. (Zhang and Sennrich, 2019.)
+ */
 AXLE_API axle_tensor *axle_rms_norm(axle_tensor *x, axle_tensor *gamma, double eps);
 /**
  * @param x             (N, C, ...). @param gamma, beta  (C), optional.
- * @param running_mean  (C), with running_var; optional in training. Updated in training, used otherwise.
+ * @param running_mean  (C), with running_var; optional in training. Updated in training, used
+ * otherwise.
  * @param momentum      weight of the new batch.
  */
 AXLE_API axle_tensor *axle_batch_norm(axle_tensor *x, axle_tensor *gamma, axle_tensor *beta,
-                                      axle_tensor *running_mean, axle_tensor *running_var, int training,
-                                      double momentum, double eps);
+                                      axle_tensor *running_mean, axle_tensor *running_var,
+                                      int training, double momentum, double eps);
 /** @param x  (N, C, ...), C divisible by groups. @param gamma, beta  (C), optional. */
-AXLE_API axle_tensor *axle_group_norm(axle_tensor *x, int groups, axle_tensor *gamma, axle_tensor *beta, double eps);
+AXLE_API axle_tensor *axle_group_norm(axle_tensor *x, int groups, axle_tensor *gamma,
+                                      axle_tensor *beta, double eps);
 
 /* ------------------------------------------------------------------ softmax and attention */
 
 AXLE_API axle_tensor *axle_softmax(axle_tensor *x, int dim);
 AXLE_API axle_tensor *axle_log_softmax(axle_tensor *x, int dim);
-/** Softmax of x where mask (bool, broadcast to x) is true; removed elements, and slices with nothing
- *  kept, are 0 with gradient 0. */
+/** Softmax of x where mask (bool, broadcast to x) is true; removed elements, and slices with
+ * nothing kept, are 0 with gradient 0. */
 AXLE_API axle_tensor *axle_masked_softmax(axle_tensor *x, axle_tensor *mask, int dim);
 
 /** Starts from AXLE_ATTENTION_PARAMS_INIT. */
@@ -276,7 +293,10 @@ typedef struct axle_attention_params {
     double scale;   /**< 0 means 1/sqrt(D) */
     double dropout; /**< of the weights; only while it is > 0 */
 } axle_attention_params;
-#define AXLE_ATTENTION_PARAMS_INIT {sizeof(axle_attention_params), 0, 0.0, 0.0}
+#define AXLE_ATTENTION_PARAMS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(axle_attention_params), 0, 0.0, 0.0                                                 \
+    }
 
 /**
  * softmax(scale * q.k^T) . v (Vaswani et al., 2017).
@@ -284,8 +304,8 @@ typedef struct axle_attention_params {
  * @param mask  optional, broadcast to (B, H, L, S); bool keeps what is true, q's dtype is added.
  * @return (B, H, L, E); rows that keep no key are 0 with gradient 0.
  */
-AXLE_API axle_tensor *axle_attention(axle_tensor *q, axle_tensor *k, axle_tensor *v, axle_tensor *mask,
-                                     const axle_attention_params *params);
+AXLE_API axle_tensor *axle_attention(axle_tensor *q, axle_tensor *k, axle_tensor *v,
+                                     axle_tensor *mask, const axle_attention_params *params);
 
 /* ------------------------------------------------------------------ losses */
 
@@ -299,7 +319,10 @@ typedef struct axle_cross_entropy_params {
     double label_smoothing;
     axle_tensor *weight; /**< (C), one a class; optional */
 } axle_cross_entropy_params;
-#define AXLE_CROSS_ENTROPY_PARAMS_INIT {sizeof(axle_cross_entropy_params), AXLE_LOSS_MEAN, -100, 0.0, NULL}
+#define AXLE_CROSS_ENTROPY_PARAMS_INIT                                                             \
+    {                                                                                              \
+        sizeof(axle_cross_entropy_params), AXLE_LOSS_MEAN, -100, 0.0, NULL                         \
+    }
 
 /**
  * @param logits  (N, C) or (N, C, d...). @param target  (N) or (N, d...), i64 or i32, in [0, C).
@@ -310,8 +333,9 @@ typedef struct axle_cross_entropy_params {
 AXLE_API axle_tensor *axle_cross_entropy(axle_tensor *logits, axle_tensor *target,
                                          const axle_cross_entropy_params *params);
 /** @param weight, pos_weight  optional, broadcast to logits. */
-AXLE_API axle_tensor *axle_bce_with_logits(axle_tensor *logits, axle_tensor *target, axle_tensor *weight,
-                                           axle_tensor *pos_weight, int reduction);
+AXLE_API axle_tensor *axle_bce_with_logits(axle_tensor *logits, axle_tensor *target,
+                                           axle_tensor *weight, axle_tensor *pos_weight,
+                                           int reduction);
 AXLE_API axle_tensor *axle_mse_loss(axle_tensor *x, axle_tensor *target, int reduction);
 AXLE_API axle_tensor *axle_l1_loss(axle_tensor *x, axle_tensor *target, int reduction);
 
@@ -324,15 +348,17 @@ AXLE_API axle_tensor *axle_dropout(axle_tensor *x, double p);
  *
  * Indices are i64 or i32. One out of range is AXLE_ERR_INDEX; negative ones are out of range. */
 
-/** Rows of weight (V, D): ids (...) -> (..., D). @param padding_idx  its row gets no gradient; -1: none. */
+/** Rows of weight (V, D): ids (...) -> (..., D). @param padding_idx  its row gets no gradient; -1:
+ * none. */
 AXLE_API axle_tensor *axle_embedding(axle_tensor *weight, axle_tensor *ids, int64_t padding_idx);
 /** y[.., i, ..] = x[.., index[.., i, ..], ..] along dim. */
 AXLE_API axle_tensor *axle_gather(axle_tensor *x, int dim, axle_tensor *index);
-/** A copy of x with y[.., index[..], ..] = src; where indices repeat, the last one wins. Index and src
- *  have the same dims. */
+/** A copy of x with y[.., index[..], ..] = src; where indices repeat, the last one wins. Index and
+ * src have the same dims. */
 AXLE_API axle_tensor *axle_scatter(axle_tensor *x, int dim, axle_tensor *index, axle_tensor *src);
 /** The same with +=. */
-AXLE_API axle_tensor *axle_scatter_add(axle_tensor *x, int dim, axle_tensor *index, axle_tensor *src);
+AXLE_API axle_tensor *axle_scatter_add(axle_tensor *x, int dim, axle_tensor *index,
+                                       axle_tensor *src);
 /** Slices of x along dim. @param index  (n). */
 AXLE_API axle_tensor *axle_index_select(axle_tensor *x, int dim, axle_tensor *index);
 /** ids (...) -> (..., classes) of that dtype, 1 at the id, else 0. */

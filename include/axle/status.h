@@ -6,8 +6,8 @@
  * The error rule, stated once for all of Axle:
  *
  *  - **Operators** (functions that return `axle_tensor *`) return NULL on error and on NULL input.
- *  - **Everything else** returns `int`: AXLE_OK or a negative AXLE_ERR_*. Results go through the last
- *    parameter, which is untouched on failure.
+ *  - **Everything else** returns `int`: AXLE_OK or a negative AXLE_ERR_*. Results go through the
+ * last parameter, which is untouched on failure.
  *  - The first error of a thread is recorded with a message that holds the values, and stays until
  *    axle_error_clear(). So arithmetic nests, and one check at the end is enough:
  *
@@ -26,7 +26,8 @@ AXLE_BEGIN_DECLS
 /** Code of this thread's recorded error; AXLE_OK if there is none. */
 AXLE_API int axle_error_code(void);
 
-/** Message of this thread's recorded error, "" if there is none. Valid until the next call of Axle. */
+/** Message of this thread's recorded error, "" if there is none. Valid until the next call of Axle.
+ */
 AXLE_API const char *axle_error_message(void);
 
 /** Forget this thread's recorded error. */
@@ -63,7 +64,8 @@ AXLE_API void axle_log_redirect(axle_log_fn fn, void *user);
 AXLE_API void axle_log_set_level(int level);
 
 /** Write a log line; level as in axle_log_set_level. */
-AXLE_API void axle_log_write(int level, const char *component, const char *format, ...) AXLE_PRINTF(3, 4);
+AXLE_API void axle_log_write(int level, const char *component, const char *format, ...)
+    AXLE_PRINTF(3, 4);
 
 /** Version of the library that runs, "0.1.0". */
 AXLE_API const char *axle_version(void);
