@@ -19,11 +19,40 @@ typedef axle_tensor *const *operands;
 #define UNARY_NAMES(X)                                                                             \
     X(neg)                                                                                         \
     X(abs)                                                                                         \
-    X(square) X(exp) X(expm1) X(sin) X(cos) X(atan) X(sinh) X(cosh) X(tanh) X(erf) X(sigmoid)      \
-        X(log_sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(mish) X(hard_sigmoid) X(hard_swish)  \
-            X(sign) X(floor) X(round)
-#define POSITIVE_NAMES(X) X(sqrt) X(rsqrt) X(reciprocal) X(log) X(log1p) X(log2) X(log10)
-#define UNIT_NAMES(X) X(asin) X(acos) X(tan)
+    X(square)                                                                                      \
+    X(exp)                                                                                         \
+    X(expm1)                                                                                       \
+    X(sin)                                                                                         \
+    X(cos)                                                                                         \
+    X(atan)                                                                                        \
+    X(sinh)                                                                                        \
+    X(cosh)                                                                                        \
+    X(tanh)                                                                                        \
+    X(erf)                                                                                         \
+    X(sigmoid)                                                                                     \
+    X(log_sigmoid)                                                                                 \
+    X(relu)                                                                                        \
+    X(gelu)                                                                                        \
+    X(gelu_tanh)                                                                                   \
+    X(silu)                                                                                        \
+    X(mish)                                                                                        \
+    X(hard_sigmoid)                                                                                \
+    X(hard_swish)                                                                                  \
+    X(sign)                                                                                        \
+    X(floor)                                                                                       \
+    X(round)
+#define POSITIVE_NAMES(X)                                                                          \
+    X(sqrt)                                                                                        \
+    X(rsqrt)                                                                                       \
+    X(reciprocal)                                                                                  \
+    X(log)                                                                                         \
+    X(log1p)                                                                                       \
+    X(log2)                                                                                        \
+    X(log10)
+#define UNIT_NAMES(X)                                                                              \
+    X(asin)                                                                                        \
+    X(acos)                                                                                        \
+    X(tan)
 UNARY_NAMES(UNARY_FN)
 POSITIVE_NAMES(UNARY_FN)
 UNIT_NAMES(UNARY_FN)
