@@ -114,9 +114,9 @@ static void parse_shape(cursor *c, axle__npy_header *header)
 
 static void parse_descr(cursor *c, axle__npy_header *header)
 {
-    char descr[64];
+    char descr[64] = {0};
     parse_string(c, descr, sizeof(descr));
-    bool native = strchr("=|", descr[0]) != NULL, big = descr[0] == '>';
+    bool native = descr[0] == '=' || descr[0] == '|', big = descr[0] == '>';
     for (size_t k = 0; !c->code && k < TYPE_COUNT; k++)
         if (strcmp(descr + 1, types[k].descr) == 0 && (native || big || descr[0] == '<'))
             header->dtype = types[k].dtype;
