@@ -18,27 +18,10 @@ static int check_index(const char *who, const axle_tensor *x, const axle_tensor 
 
 /* ------------------------------------------------------------------ embedding */
 
-/* A row-major tensor as one row of all its elements. */
-static axle_view flat(const axle_tensor *x)
-{
-    axle_view view = {.buffer = x->view.buffer,
-                      .offset = x->view.offset,
-                      .dtype = x->view.dtype,
-                      .rank = 1,
-                      .dim = {x->count},
-                      .stride = {1}};
-    return view;
-}
-
+/* A row-major tensor as rows of that many columns. */
 static axle_view rows_of(const axle_tensor *x, int64_t columns)
 {
-    axle_view view = flat(x);
-    view.rank = 2;
-    view.dim[0] = columns ? x->count / columns : 0;
-    view.dim[1] = columns;
-    view.stride[0] = columns;
-    view.stride[1] = 1;
-    return view;
+    return axle__matrix_view(x, columns ? x->count / columns : 0, columns);
 }
 
 /* Kept: weight, ids. */
@@ -51,7 +34,7 @@ static int embedding_backward(axle__node *node, axle_tensor *const *dy, axle_ten
         axle__grad_target(node, 0, weight->device, (int)axle__dtype(weight), 2, weight->view.dim);
     if (!g || !dx[0])
         return axle_error_code();
-    axle_view gv = rows_of(g, weight->view.dim[1]), iv = flat(ids);
+    axle_view gv = rows_of(g, weight->view.dim[1]), iv = axle__vector_view(ids);
     axle__call call = AXLE__CALL(AXLE_OP_EMBEDDING_BACKWARD, attrs);
     axle__call_view_in(&call, &gv);
     axle__call_view_in(&call, &iv);
@@ -87,7 +70,7 @@ axle_tensor *axle_embedding(axle_tensor *weight, axle_tensor *ids, int64_t paddi
                                   axle__rank(ids) + 1, dims);
     if (!y)
         return NULL;
-    axle_view iv = flat(ids), yv = rows_of(y, weight->view.dim[1]);
+    axle_view iv = axle__vector_view(ids), yv = rows_of(y, weight->view.dim[1]);
     axle__call call = AXLE__CALL(AXLE_OP_EMBEDDING, attrs);
     axle__call_in(&call, weight);
     axle__call_view_in(&call, &iv);

@@ -30,21 +30,10 @@ static axle_view cube(const axle_tensor *x, const entropy_record *r)
     return view;
 }
 
-static axle_view plane(const axle_tensor *x, int64_t rows, int64_t columns)
-{
-    axle_view view = {.buffer = x->view.buffer,
-                      .offset = x->view.offset,
-                      .dtype = x->view.dtype,
-                      .rank = 2,
-                      .dim = {rows, columns},
-                      .stride = {columns, 1}};
-    return view;
-}
-
 static axle_view loss_view(const axle_tensor *loss, const entropy_record *r)
 {
     bool each = r->attrs.reduction == AXLE_REDUCTION_NONE;
-    return plane(loss, each ? r->n : 1, each ? r->s : 1);
+    return axle__matrix_view(loss, each ? r->n : 1, each ? r->s : 1);
 }
 
 /* Kept: logits, target, weight, lse, total. */
@@ -57,9 +46,9 @@ static int entropy_backward(axle__node *node, axle_tensor *const *dy, axle_tenso
     if (!g || !dx[0])
         return axle_error_code();
     axle_view gv = loss_view(g, r), xv = cube(logits, r), dv = cube(dx[0], r);
-    axle_view target = plane(axle__saved(node, 1), r->n, r->s);
-    axle_view lse = plane(axle__saved(node, 3), r->n, r->s);
-    axle_view total = plane(axle__saved(node, 4), 1, 1);
+    axle_view target = axle__matrix_view(axle__saved(node, 1), r->n, r->s);
+    axle_view lse = axle__matrix_view(axle__saved(node, 3), r->n, r->s);
+    axle_view total = axle__matrix_view(axle__saved(node, 4), 1, 1);
     axle__call call = AXLE__CALL(AXLE_OP_CROSS_ENTROPY_BACKWARD, r->attrs);
     axle__call_view_in(&call, &gv);
     axle__call_view_in(&call, &xv);
@@ -137,8 +126,9 @@ axle_tensor *axle_cross_entropy(axle_tensor *logits, axle_tensor *target,
     axle_tensor *total = axle__result(who, logits->device, stat, 0, NULL);
     if (!loss || !lse || !total)
         return NULL;
-    axle_view xv = cube(logits, &r), tv = plane(target, r.n, r.s), yv = loss_view(loss, &r);
-    axle_view lv = plane(lse, r.n, r.s), sv = plane(total, 1, 1);
+    axle_view xv = cube(logits, &r), tv = axle__matrix_view(target, r.n, r.s),
+              yv = loss_view(loss, &r);
+    axle_view lv = axle__matrix_view(lse, r.n, r.s), sv = axle__matrix_view(total, 1, 1);
     axle__call call = AXLE__CALL(AXLE_OP_CROSS_ENTROPY, r.attrs);
     axle__call_view_in(&call, &xv);
     axle__call_view_in(&call, &tv);

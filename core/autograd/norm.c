@@ -15,29 +15,6 @@ static int stat_dtype(const axle_tensor *x)
     return axle__dtype(x) == AXLE_DTYPE_F64 ? AXLE_DTYPE_F64 : AXLE_DTYPE_F32;
 }
 
-/* A row-major tensor as (rows, columns). */
-static axle_view as_matrix(const axle_tensor *x, int64_t rows, int64_t columns)
-{
-    axle_view view = {.buffer = x->view.buffer,
-                      .offset = x->view.offset,
-                      .dtype = x->view.dtype,
-                      .rank = 2,
-                      .dim = {rows, columns},
-                      .stride = {columns > 0 ? columns : 1, 1}};
-    return view;
-}
-
-static axle_view as_vector(const axle_tensor *x)
-{
-    axle_view view = {.buffer = x->view.buffer,
-                      .offset = x->view.offset,
-                      .dtype = x->view.dtype,
-                      .rank = 1,
-                      .dim = {x->count},
-                      .stride = {1}};
-    return view;
-}
-
 /* Targets for gradients of gamma and beta, inputs 1 and 2 of every rule here. */
 static int affine_targets(axle__node *node, axle_tensor **dx)
 {
@@ -72,8 +49,9 @@ static int rows_backward(axle__node *node, axle_tensor *const *dy, axle_tensor *
         !(dx[0] = axle__result(node->rule->name, x->device, (int)axle__dtype(x), axle__rank(x),
                                x->view.dim)))
         return axle_error_code();
-    axle_view gv = as_matrix(g, r->rows, r->columns), xv = as_matrix(x, r->rows, r->columns);
-    axle_view gamma_view = gamma ? as_vector(gamma) : gv, dx_view, dg_view, db_view;
+    axle_view gv = axle__matrix_view(g, r->rows, r->columns),
+              xv = axle__matrix_view(x, r->rows, r->columns);
+    axle_view gamma_view = gamma ? axle__vector_view(gamma) : gv, dx_view, dg_view, db_view;
     axle__call call = AXLE__CALL(AXLE_OP_LAYER_NORM_BACKWARD, r->attrs);
     axle__call_view_in(&call, &gv);
     axle__call_view_in(&call, &xv);
@@ -81,13 +59,13 @@ static int rows_backward(axle__node *node, axle_tensor *const *dy, axle_tensor *
     axle__call_in(&call, axle__saved(node, 3));
     axle__call_in(&call, axle__saved(node, 4));
     if (dx[0])
-        dx_view = as_matrix(dx[0], r->rows, r->columns);
+        dx_view = axle__matrix_view(dx[0], r->rows, r->columns);
     axle__call_view_out(&call, dx[0] ? &dx_view : NULL);
     if (dx[1])
-        dg_view = as_vector(dx[1]);
+        dg_view = axle__vector_view(dx[1]);
     axle__call_view_out(&call, dx[1] ? &dg_view : NULL);
     if (dx[2])
-        db_view = as_vector(dx[2]);
+        db_view = axle__vector_view(dx[2]);
     axle__call_view_out(&call, dx[2] ? &db_view : NULL);
     return axle__run(&call, x);
 }
@@ -134,8 +112,10 @@ static axle_tensor *normalise_rows(const axle__rule *rule, uint32_t kind, axle_t
     axle_tensor *rstd = axle__result(who, x->device, stat_dtype(x), 1, &r.rows);
     if (!y || !rstd || (kind == AXLE_NORM_LAYER && !mean))
         return NULL;
-    axle_view xv = as_matrix(x, r.rows, r.columns), yv = as_matrix(y, r.rows, r.columns);
-    axle_view gamma_view = gamma ? as_vector(gamma) : xv, beta_view = beta ? as_vector(beta) : xv;
+    axle_view xv = axle__matrix_view(x, r.rows, r.columns),
+              yv = axle__matrix_view(y, r.rows, r.columns);
+    axle_view gamma_view = gamma ? axle__vector_view(gamma) : xv,
+              beta_view = beta ? axle__vector_view(beta) : xv;
     axle__call call = AXLE__CALL(AXLE_OP_LAYER_NORM, r.attrs);
     axle__call_view_in(&call, &xv);
     axle__call_view_in(&call, gamma ? &gamma_view : NULL);

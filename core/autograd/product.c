@@ -111,17 +111,11 @@ axle_tensor *axle_matmul(axle_tensor *a, axle_tensor *b)
 /* A row-major tensor as a matrix of its last dim. */
 static axle_view as_rows(const axle_tensor *x)
 {
-    int64_t columns = x->view.dim[axle__rank(x) - 1];
-    axle_view rows = {.buffer = x->view.buffer,
-                      .offset = x->view.offset,
-                      .dtype = x->view.dtype,
-                      .rank = 2,
-                      .stride = {columns > 0 ? columns : 1, 1}};
-    rows.dim[0] = 1;
-    for (int k = 0; k < axle__rank(x) - 1; k++)
-        rows.dim[0] *= x->view.dim[k];
-    rows.dim[1] = columns;
-    return rows;
+    int last = axle__rank(x) - 1;
+    int64_t rows = 1;
+    for (int k = 0; k < last; k++)
+        rows *= x->view.dim[k];
+    return axle__matrix_view(x, rows, x->view.dim[last]);
 }
 
 typedef struct linear_attrs {

@@ -48,6 +48,28 @@ static inline int axle__run(const axle__call *call, const axle_tensor *where)
     return axle__dispatch(where->device, call);
 }
 
+/* A row-major tensor as a matrix of rows * columns elements, and as a vector of all its elements.
+ */
+static inline axle_view axle__matrix_view(const axle_tensor *x, int64_t rows, int64_t columns)
+{
+    return (axle_view){.buffer = x->view.buffer,
+                       .offset = x->view.offset,
+                       .dtype = x->view.dtype,
+                       .rank = 2,
+                       .dim = {rows, columns},
+                       .stride = {columns > 0 ? columns : 1, 1}};
+}
+
+static inline axle_view axle__vector_view(const axle_tensor *x)
+{
+    return (axle_view){.buffer = x->view.buffer,
+                       .offset = x->view.offset,
+                       .dtype = x->view.dtype,
+                       .rank = 1,
+                       .dim = {x->count},
+                       .stride = {1}};
+}
+
 /* `y` where status is AXLE_OK, else NULL. */
 static inline axle_tensor *axle__checked(int status, axle_tensor *y)
 {
