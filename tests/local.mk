@@ -254,6 +254,8 @@ check_PROGRAMS += %D%/cli/json
 %C%_cli_json_LDADD = $(JANSSON_LIBS)
 %C%_cli_json_LDFLAGS = $(black_box_ldflags)
 
+include %D%/opencl/local.mk
+
 # The installation, and what the compiler and the linker are told.
 build_tests = \
 	%D%/build/boundary.sh \

@@ -42,6 +42,7 @@ backend_LTLIBRARIES += %D%/opencl.la
 	%D%/elementwise.c \
 	%D%/error.c \
 	%D%/event.c \
+	%D%/findings.c \
 	%D%/index.c \
 	%D%/map.c \
 	%D%/map.h \

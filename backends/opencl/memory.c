@@ -15,6 +15,10 @@ static axle_status buffer_new(axle_be_device *device, void *host, int borrowed, 
                               cl_mem_flags flags, axle_be_buffer **out, axle_error *error)
 {
     cl_int code;
+    if (size > device->about.max_alloc)
+        return ocl_fail(error, AXLE_ERR_NOMEM,
+                        "opencl: a buffer of %" PRIu64 " bytes is more than %s can have, %" PRIu64,
+                        size, device->about.name, device->about.max_alloc);
     axle_be_buffer *buffer = malloc(sizeof(*buffer));
     if (!buffer)
         return ocl_fail(error, AXLE_ERR_NOMEM, "opencl: no memory for a buffer's description");
@@ -24,9 +28,8 @@ static axle_status buffer_new(axle_be_device *device, void *host, int borrowed, 
         free(buffer);
         if (code == CL_INVALID_BUFFER_SIZE || code == CL_MEM_OBJECT_ALLOCATION_FAILURE)
             return ocl_fail(error, AXLE_ERR_NOMEM,
-                            "opencl: no memory for a buffer of %" PRIu64
-                            " bytes (the device's largest is %" PRIu64 ")",
-                            size, device->about.max_alloc);
+                            "opencl: no memory for a buffer of %" PRIu64 " bytes on %s", size,
+                            device->about.name);
         return ocl_fail_cl(error, code, "clCreateBuffer");
     }
     *out = buffer;

@@ -74,6 +74,12 @@ void ocl_log(int32_t level, const char *format, ...) AXLE_PRINTF(2, 3);
 uint32_t ocl_description_count(void);
 const ocl_description *ocl_description_at(uint32_t index);
 
+/* findings.c: what was met while devices were looked for, a line each, for people. */
+void ocl_note(const char *format, ...) AXLE_PRINTF(1, 2);
+/* Note the folder that the loader reads, and the drivers in it that can not be loaded. */
+void ocl_note_vendors(void);
+const char *ocl_findings(void);
+
 /* options.c */
 /* The number behind a key of the host's options; `absent` where there is none. */
 long ocl_option_number(const char *key, long absent);

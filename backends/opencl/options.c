@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options of the backend, given as in AXLE_OPTIONS=opencl.max_local=64:
+ *   opencl.max_alloc   most bytes of a buffer
  *   opencl.max_local   most work-items of a work-group
  *   opencl.selftest    0 leaves out the self-test at the first open of a device
  */

@@ -94,8 +94,10 @@ static axle_status device_create(const ocl_description *d, axle_be_device **out,
     device->about = *d;
     device->context = clCreateContext(properties, 1, &d->id, NULL, NULL, &code);
     if (!device->context) {
+        char call[200];
         free(device);
-        return ocl_fail_cl(error, code, "clCreateContext");
+        snprintf(call, sizeof(call), "%s: clCreateContext", d->name);
+        return ocl_fail_cl(error, code, call);
     }
     pthread_mutex_init(&device->lock, NULL);
     *out = device;
@@ -130,6 +132,14 @@ static axle_status native_handle(axle_be_device *device, const char *what, void 
     else
         return AXLE_ERR_NOT_FOUND;
     return AXLE_OK;
+}
+
+static void *extension(const char *name)
+{
+    if (strcmp(name, AXLE_EXTENSION_FINDINGS) != 0)
+        return NULL;
+    ocl_description_count();
+    return (void *)(uintptr_t)ocl_findings();
 }
 
 /* Slots that all devices have; X(slot, function). */
@@ -181,6 +191,7 @@ static const axle_plugin plugin = {
     .device_open = device_open,
     .device_close = device_close,
     .device_api = device_api,
+    .extension = extension,
 };
 
 AXLE_PLUGIN_DEFINE(host, error)

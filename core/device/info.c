@@ -147,6 +147,18 @@ static json_t *describe_devices(axle__backend *backend)
     return array;
 }
 
+static json_t *describe_findings(const char *findings)
+{
+    json_t *array = json_array();
+    for (const char *line = findings; array && line && *line;) {
+        size_t length = strcspn(line, "\n");
+        json_t *string = json_stringn(line, length);
+        json_array_append_new(array, string ? string : text(NULL));
+        line += length + (line[length] != '\0');
+    }
+    return array;
+}
+
 static json_t *describe_backend(axle__backend *backend)
 {
     json_t *object = json_pack("{s:o, s:o}", "name", text(backend->name), "path",
@@ -165,6 +177,7 @@ static json_t *describe_backend(axle__backend *backend)
         complete = complete && put(object, "status", json_string("rejected")) &&
                    put(object, "reason", json_sprintf("it %s", backend->reason));
     }
+    complete = complete && put(object, "findings", describe_findings(backend->findings));
     if (complete)
         return object;
     json_decref(object);

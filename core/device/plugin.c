@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "device/elf.h"
 #include "device/guard.h"
 #include "device/search.h"
@@ -32,9 +33,10 @@ typedef struct first_call {
     int32_t score;
     uint32_t count, k;
     axle_device_info *devices;
-    const char *name; /* that the plugin must have; NULL for any */
-    int checked;      /* what check_table says */
-    bool broken;      /* it crashed or hung: never call it again */
+    const char *name;     /* that the plugin must have; NULL for any */
+    const char *findings; /* the plugin's; NULL for none */
+    int checked;          /* what check_table says */
+    bool broken;          /* it crashed or hung: never call it again */
     axle_status status;
     axle__error_buffer error;
 } first_call;
@@ -128,6 +130,12 @@ static void call_probe(void *arg)
         AXLE_HAS(call->plugin, axle_plugin, probe) ? call->plugin->probe() : SCORE_UNASKED;
 }
 
+static void call_findings(void *arg)
+{
+    first_call *call = arg;
+    call->findings = call->plugin->extension(AXLE_EXTENSION_FINDINGS);
+}
+
 static void call_count(void *arg)
 {
     first_call *call = arg;
@@ -190,6 +198,20 @@ static int read_devices(first_call *call, bool trusted)
     return code;
 }
 
+/* A plugin that serves nothing says why in its findings, if it can. */
+static int finds_nothing(const first_call *call)
+{
+    char why[AXLE__ERROR_MESSAGE_SIZE];
+    axle__text text;
+    axle__text_init(&text, why, sizeof(why));
+    for (const char *line = call->findings; line && *line;) {
+        int length = (int)strcspn(line, "\n");
+        axle__text_add(&text, "%s%.*s", text.length ? "; " : ": ", length, line);
+        line += length + (line[length] != '\0');
+    }
+    return axle_error_set(AXLE_ERR_DEVICE, "finds nothing on this machine that it can use%s", why);
+}
+
 static int ask(first_call *call, bool trusted)
 {
     int code = guarded(call, call_init, AXLE_PLUGIN_ENTRY, trusted);
@@ -203,8 +225,10 @@ static int ask(first_call *call, bool trusted)
         code = call->checked;
     if (code == AXLE_OK)
         code = guarded(call, call_probe, "probe", trusted);
+    if (code == AXLE_OK && AXLE_HAS(call->plugin, axle_plugin, extension))
+        code = guarded(call, call_findings, "extension", trusted);
     if (code == AXLE_OK && call->score <= 0)
-        code = axle_error_set(AXLE_ERR_DEVICE, "finds nothing on this machine that it can use");
+        code = finds_nothing(call);
     return code ? code : read_devices(call, trusted);
 }
 
@@ -215,6 +239,8 @@ static int load(const char *name, axle__backend *backend)
     int code = trusted ? AXLE_OK : open_object(backend->path, &call.init);
     if (code == AXLE_OK)
         code = ask(&call, trusted);
+    if (call.findings && !call.broken && !(backend->findings = axle__strdup(call.findings)))
+        code = AXLE_ERR_NOMEM;
     if (code == AXLE_OK && !backend->name)
         code = (backend->name = axle__strdup(call.plugin->name)) ? AXLE_OK : AXLE_ERR_NOMEM;
     if (code) {
@@ -274,6 +300,7 @@ void axle__plugin_forget(axle__backend *backend)
     if (!backend)
         return;
     axle__free(backend->devices);
+    axle__free(backend->findings);
     axle__free(backend->reason);
     axle__free(backend->path);
     axle__free(backend->name);

@@ -16,6 +16,7 @@ typedef struct axle__backend {
     const axle_plugin *plugin; /* NULL where it was rejected */
     int code;                  /* why it was rejected */
     char *reason;              /* completes "it ..." */
+    char *findings;            /* what the plugin met, a line each; NULL for nothing */
     bool broken;               /* it crashed or hung */
     int32_t score;
     uint32_t device_count;

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE 1
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -147,7 +148,7 @@ static int no_such_device(const axle__backend *backend, const char *selector)
     axle__text text;
     axle__text_init(&text, buffer, sizeof(buffer));
     for (uint32_t k = 0; k < backend->device_count; k++)
-        axle__text_add(&text, "%s%u (%s)", k ? ", " : "", k, backend->devices[k].name);
+        axle__text_add(&text, "%s%u (%.60s)", k ? ", " : "", k, backend->devices[k].name);
     return axle_error_set(AXLE_ERR_NOT_FOUND, "backend '%s' has no device '%s'; it has: %s",
                           backend->name, selector, buffer);
 }
@@ -199,6 +200,26 @@ static int parse_item(char *text, item *out)
     return code;
 }
 
+/* Whether a device's name contains a text; or, where the text is a kind, is of that kind. */
+static bool is_selected(const axle_device_info *info, const char *selector)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind;
+    } kinds[] = {{"gpu", AXLE_DEVICE_GPU},
+                 {"gpu", AXLE_DEVICE_IGPU},
+                 {"accelerator", AXLE_DEVICE_ACCELERATOR},
+                 {"cpu", AXLE_DEVICE_CPU}};
+    bool is_kind = false;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        if (strcasecmp(kinds[k].name, selector) == 0) {
+            is_kind = true;
+            if (kinds[k].kind == info->kind)
+                return true;
+        }
+    return !is_kind && strcasestr(info->name, selector);
+}
+
 static int find_device(const axle__backend *backend, const char *selector, uint32_t *out)
 {
     int64_t number;
@@ -213,7 +234,7 @@ static int find_device(const axle__backend *backend, const char *selector, uint3
         return AXLE_OK;
     }
     for (uint32_t k = 0; k < backend->device_count; k++)
-        if (strcasestr(backend->devices[k].name, selector)) {
+        if (is_selected(&backend->devices[k], selector)) {
             *out = k;
             return AXLE_OK;
         }

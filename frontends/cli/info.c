@@ -86,8 +86,20 @@ static void print_device(const json_t *device, size_t number)
         printf("%*sdriver: %s\n", 3 * INDENT + 1, "", driver);
     printf("%*scomputes in: ", 3 * INDENT + 1, "");
     print_words(json_object_get(device, "dtypes"), 0);
+    if (*text_of(device, "error"))
+        printf("%*scan not be used: %s\n", 3 * INDENT + 1, "", text_of(device, "error"));
 }
 
+/* What the backend met while it looked for its devices. */
+static void print_findings(const json_t *backend)
+{
+    size_t k;
+    json_t *line;
+    json_array_foreach(json_object_get(backend, "findings"), k, line)
+        printf("%*snote: %s\n", 2 * INDENT, "", json_string_value(line));
+}
+
+/* The reason of a backend that finds no device holds its findings. */
 static void print_backend(const json_t *backend)
 {
     const char *path = json_string_value(json_object_get(backend, "path"));
@@ -103,6 +115,7 @@ static void print_backend(const json_t *backend)
     printf("%*s%-12s %s, %s\n", INDENT, "", text_of(backend, "name"), text_of(backend, "version"),
            path ? path : "built in");
     json_array_foreach(json_object_get(backend, "devices"), k, device) print_device(device, k);
+    print_findings(backend);
 }
 
 static void print_backends(const json_t *info)

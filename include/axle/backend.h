@@ -289,6 +289,13 @@ typedef struct axle_plugin {
     void (*shutdown)(void);               /* absent: nothing to do */
 } axle_plugin;
 
+/**
+ * Extension: a text (char *) for people on where the plugin looked for devices and what it met, such
+ * as drivers that do not load and devices that it leaves out. Lines are separated by '\n'. Asked
+ * after probe(); valid until the process ends.
+ */
+#define AXLE_EXTENSION_FINDINGS "findings"
+
 /** The only exported symbol; the major version is part of its name. */
 #define AXLE_PLUGIN_ENTRY "axle_plugin_init_v1"
 typedef const axle_plugin *(*axle_plugin_init_fn)(const axle_host *host, axle_error *error);

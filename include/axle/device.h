@@ -19,6 +19,7 @@
  *     opencl                the first device of that backend
  *     opencl:1              its second one
  *     opencl:radeon         the first whose name contains that, in any case
+ *     opencl:gpu            the first of that kind: gpu, accelerator or cpu
  *     onednn,reference      the first of these that works
  *     ^opencl,reference     the best that works, but none of these
  *     /path/to/backend.so   that plugin

@@ -36,6 +36,16 @@ static void device_is_chosen(void **state)
     expect_device(path, "broken", "Turnip 200");
 }
 
+static void a_kind_chooses_the_first_of_it(void **state)
+{
+    (void)state;
+    axle_device *device;
+    expect_device("broken:gpu", "broken", "Radish 100");
+    expect_device("broken:GPU", "broken", "Radish 100");
+    assert_failed(axle_device_open("broken:cpu", &device), AXLE_ERR_NOT_FOUND, "no device 'cpu'",
+                  "0 (Radish 100)", NULL);
+}
+
 static void missing_device_lists_devices(void **state)
 {
     (void)state;
@@ -193,6 +203,7 @@ static void failing_allocation_is_an_error(void **state)
 
 static const struct CMUnitTest tests[] = {
     SELECTION("a device is chosen by name, number, part of its name, or path", device_is_chosen),
+    SELECTION("a kind chooses the first device of it", a_kind_chooses_the_first_of_it),
     SELECTION("a device that is not there is an error that lists devices",
               missing_device_lists_devices),
     SELECTION("a backend that is not there is an error that lists backends",

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The OpenCL backend, on devices that a mock driver describes and on those that are there.
+opencl_tests = \
+	%D%/enumeration.sh
+TESTS += $(opencl_tests)
+EXTRA_DIST += $(opencl_tests) %D%/support.sh
+
+if WITH_OPENCL
+check_LTLIBRARIES += %D%/mock_icd.la
+%C%_mock_icd_la_SOURCES = \
+	%D%/mock_icd.c \
+	%D%/mock_icd.h \
+	%D%/mock_objects.c
+%C%_mock_icd_la_LDFLAGS = $(test_module_ldflags)
+endif
