@@ -19,3 +19,17 @@ example_ldflags = $(AM_LDFLAGS) -no-install
 %C%_fashion_mnist_LDFLAGS = $(example_ldflags)
 %C%_gan_LDADD = libaxle.la
 %C%_gan_LDFLAGS = $(example_ldflags)
+
+# What vendors copy: a project of its own, installed beside the documentation.
+plugintemplatedir = $(docdir)/plugin-template
+dist_plugintemplate_DATA = \
+	%D%/plugin-template/Makefile.am \
+	%D%/plugin-template/README.md \
+	%D%/plugin-template/arithmetic.c \
+	%D%/plugin-template/configure.ac \
+	%D%/plugin-template/matmul.c \
+	%D%/plugin-template/memory.c \
+	%D%/plugin-template/ops.c \
+	%D%/plugin-template/plugin.c \
+	%D%/plugin-template/relu.c \
+	%D%/plugin-template/template.h

@@ -279,6 +279,7 @@ EXTRA_DIST += \
 	$(cli_tests) \
 	%D%/build/lint.sh \
 	%D%/build/no_cmocka.sh \
+	%D%/build/plugin_template.sh \
 	%D%/lsan.supp \
 	%D%/run \
 	%D%/tap.sh \

@@ -3,6 +3,7 @@
 # A staged installation: it touches nothing outside its stage, mentions the stage nowhere, works
 # from another place, and is removed without a trace. Runs alone, since installing relinks.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/build/plugin_template.sh"
 
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 stage=$work/stage
@@ -94,5 +95,6 @@ check 'backends lie in the library folder' holds_backends
 check 'the folder of backends is compiled in with its variables expanded' has_expanded_plugin_folder
 check 'a moved tree finds its library and its backends' finds_backends_after_move
 check 'a program builds with the installed pkg-config files' builds_against_installed
+check_template "$work/moved"
 check 'make uninstall leaves nothing' leaves_nothing
 finish
