@@ -8,6 +8,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 %C%_libcore_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(HWLOC_CFLAGS)
 %C%_libcore_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS) $(HWLOC_LIBS)
 %C%_libcore_la_SOURCES = \
+	%D%/base/clock.h \
 	%D%/base/cores.c \
 	%D%/base/cores.h \
 	%D%/base/dtype.c \
@@ -179,6 +180,31 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/table.h \
 	%D%/data/table_read.c \
 	%D%/data/tensor_dataset.c \
+	%D%/group/admission.c \
+	%D%/group/auth.c \
+	%D%/group/auth.h \
+	%D%/group/channel.c \
+	%D%/group/channel.h \
+	%D%/group/control.c \
+	%D%/group/control.h \
+	%D%/group/control_state.h \
+	%D%/group/listener.c \
+	%D%/group/meeting.c \
+	%D%/group/membership.h \
+	%D%/group/peer.h \
+	%D%/group/request.c \
+	%D%/group/server.c \
+	%D%/group/server.h \
+	%D%/group/server_state.h \
+	%D%/group/service.c \
+	%D%/group/socket.c \
+	%D%/group/socket.h \
+	%D%/group/socket_list.c \
+	%D%/group/socket_list.h \
+	%D%/group/store.c \
+	%D%/group/store.h \
+	%D%/group/wire.c \
+	%D%/group/wire.h \
 	%D%/io/module_state.c \
 	%D%/io/safetensors.c \
 	%D%/io/safetensors.h \

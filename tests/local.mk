@@ -88,6 +88,7 @@ unit_tests = \
 	%D%/unit/data/npy \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
+	%D%/unit/group/control \
 	%D%/unit/io/safetensors \
 	%D%/unit/tensor/create \
 	%D%/unit/tensor/host \
@@ -105,6 +106,7 @@ unit_headers = \
 	%D%/unit/device/board.h \
 	%D%/unit/device/plugins.h \
 	%D%/unit/files.h \
+	%D%/unit/group/ranks.h \
 	%D%/unit/nn/golden_layer.h \
 	%D%/unit/nn/nn.h \
 	%D%/unit/tensors.h \
