@@ -40,6 +40,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/device/allocator.h \
 	%D%/device/cache.c \
 	%D%/device/cache.h \
+	%D%/device/check.h \
+	%D%/device/compare.c \
 	%D%/device/device.c \
 	%D%/device/device.h \
 	%D%/device/dispatch.c \
@@ -50,13 +52,23 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/device/fallback.h \
 	%D%/device/guard.c \
 	%D%/device/guard.h \
+	%D%/device/hook.c \
+	%D%/device/hook.h \
+	%D%/device/hook_check.c \
+	%D%/device/hook_delay.c \
+	%D%/device/hook_trace.c \
+	%D%/device/hook_trace.h \
 	%D%/device/host.c \
 	%D%/device/info.c \
 	%D%/device/large.c \
 	%D%/device/op_cache.c \
 	%D%/device/op_cache.h \
+	%D%/device/op_text.c \
+	%D%/device/op_text.h \
 	%D%/device/plugin.c \
 	%D%/device/plugin.h \
+	%D%/device/profile.c \
+	%D%/device/profile.h \
 	%D%/device/ranges.c \
 	%D%/device/registry.c \
 	%D%/device/registry.h \
@@ -66,6 +78,11 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/device/small.c \
 	%D%/device/survey.c \
 	%D%/device/survey.h \
+	%D%/device/tolerance.c \
+	%D%/device/trace_file.c \
+	%D%/device/trace_file.h \
+	%D%/device/trace_queue.c \
+	%D%/device/trace_queue.h \
 	%D%/device/transfer.c \
 	%D%/tensor/create.c \
 	%D%/tensor/elementwise.c \

@@ -14,6 +14,7 @@ pkginclude_HEADERS += \
 	%D%/axle/nn.h \
 	%D%/axle/ops.h \
 	%D%/axle/optim.h \
+	%D%/axle/profile.h \
 	%D%/axle/random.h \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \

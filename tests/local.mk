@@ -60,6 +60,7 @@ unit_tests = \
 	%D%/unit/device/cache \
 	%D%/unit/device/dispatch \
 	%D%/unit/device/guard \
+	%D%/unit/device/hook \
 	%D%/unit/device/plugin \
 	%D%/unit/device/registry \
 	%D%/unit/device/selection \

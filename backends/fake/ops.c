@@ -156,6 +156,13 @@ static axle_status fail(const entry *e, axle_error *error)
     return fake_fail(error, (axle_status)fake.fail_code, "fake: %s fails, as asked", e->name);
 }
 
+/* The first element becomes one more than it is. */
+static void spoil(const axle_view *y)
+{
+    float *first = (float *)(void *)(y->buffer->data + y->offset);
+    *first += 1.0f;
+}
+
 axle_status fake_op_execute(axle_be_op *op, const axle_op_args *args, axle_error *error)
 {
     static _Atomic int64_t matched;
@@ -169,6 +176,8 @@ axle_status fake_op_execute(axle_be_op *op, const axle_op_args *args, axle_error
     const axle_view *a = args->n_in > 0 ? args->in[0] : y, *b = args->n_in > 1 ? args->in[1] : a;
     if (y->buffer)
         walk(op, y, a, b, 0, (const int64_t[3]){0, 0, 0});
+    if (y->buffer && matches(fake.op_wrong, op->entry))
+        spoil(y);
     return AXLE_OK;
 }
 

@@ -35,7 +35,8 @@
     X(info, "fail: device_info does")                                                              \
     X(open, "fail: device_open does")                                                              \
     X(op_fail, "name of an operator or function whose runs fail, or all")                          \
-    X(prepare_fail, "the same for its preparation")                                                \
+    X(op_wrong, "the same for those whose first element comes out wrong")                          \
+    X(prepare_fail, "the same for preparation")                                                \
     X(without, "slots of the device that are absent, joined by +")
 
 enum { FAKE_WORD_SIZE = 96 };

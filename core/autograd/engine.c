@@ -10,6 +10,7 @@
 
 #include "autograd/node.h"
 #include "base/memory.h"
+#include "device/hook.h"
 #include "tensor/elementwise.h"
 #include "tensor/shape.h"
 
@@ -271,7 +272,7 @@ static int run_backward(axle_tensor *root, axle_tensor *gradient, bool retain)
     return status;
 }
 
-int axle_tensor_backward(axle_tensor *root, axle_tensor *gradient, int retain_graph)
+static int backward_from(axle_tensor *root, axle_tensor *gradient, int retain_graph)
 {
     if (axle__check_tensor("backward", root))
         return axle_error_code();
@@ -288,5 +289,14 @@ int axle_tensor_backward(axle_tensor *root, axle_tensor *gradient, int retain_gr
     axle_no_grad_pop();
     pthread_mutex_unlock(&engine_lock);
     axle_scope_pop();
+    return status;
+}
+
+int axle_tensor_backward(axle_tensor *root, axle_tensor *gradient, int retain_graph)
+{
+    axle__hook_point phase;
+    axle__phase_begin(&phase, "backward");
+    int status = backward_from(root, gradient, retain_graph);
+    axle__phase_end(&phase);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "data/iteration.h"
 #include "data/prefetch.h"
 #include "data/sampler.h"
-#include "device/device.h"
+#include "device/hook.h"
 
 /* Small batches are fetched further ahead than asked for, where that has no other effect. */
 enum { AHEAD_MAX = 32, AHEAD_BYTES = 2 << 20, WORKERS_MAX = 1024 };
@@ -268,7 +268,10 @@ int axle_loader_next(axle_loader *loader, axle_batch **out)
         leave_epoch(loader);
         return 0;
     }
+    axle__hook_point phase;
+    axle__phase_begin(&phase, "data");
     loader->status = open_turn(loader);
+    axle__phase_end(&phase);
     if (loader->status) {
         leave_epoch(loader);
         return 0;

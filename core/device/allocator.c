@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "device/hook.h"
 
 enum { UNIT_MIN_SHIFT = 6, UNIT_MAX_SHIFT = 12 };
 
@@ -14,8 +15,8 @@ static const double mib = 1024.0 * 1024.0;
 
 /* ------------------------------------------------------------------ memory of the device */
 
-static axle_status create_buffer(axle__allocator *allocator, uint64_t size, axle__memory *out,
-                                 axle_error *error)
+static axle_status make_buffer(axle__allocator *allocator, uint64_t size, axle__memory *out,
+                               axle_error *error)
 {
     axle_device *device = allocator->device;
     axle__memory memory = {.size = size};
@@ -37,6 +38,17 @@ static axle_status create_buffer(axle__allocator *allocator, uint64_t size, axle
     axle__poison(memory.host, size);
     *out = memory;
     return AXLE_OK;
+}
+
+static axle_status create_buffer(axle__allocator *allocator, uint64_t size, axle__memory *out,
+                                 axle_error *error)
+{
+    if (!axle__hooks_active())
+        return make_buffer(allocator, size, out, error);
+    axle__hook_point point = {
+        .kind = AXLE__HOOK_ALLOCATE, .device = allocator->device, .bytes = size};
+    int status = axle__hook_before(&point);
+    return axle__hook_after(&point, status ? status : make_buffer(allocator, size, out, error));
 }
 
 /* The allocator's own limit counts as the device's. */
@@ -93,7 +105,12 @@ void axle__memory_give(axle__allocator *allocator, const axle__memory *memory)
 {
     axle__unpoison(memory->host, memory->size);
     allocator->reserved -= memory->size;
+    axle__hook_point point = {
+        .kind = AXLE__HOOK_RELEASE, .device = allocator->device, .bytes = memory->size};
+    bool hooked = axle__hooks_active() && axle__hook_before(&point) == AXLE_OK;
     allocator->device->api->buffer_destroy(memory->buffer);
+    if (hooked)
+        axle__hook_after(&point, AXLE_OK);
 }
 
 /* ------------------------------------------------------------------ blocks */

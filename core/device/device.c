@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/hook.h"
 #include "device/registry.h"
 
 void axle__error_buffer_init(axle__error_buffer *buffer)
@@ -113,6 +114,7 @@ int axle__device_create(const axle__backend *backend, uint32_t index, axle_devic
 void axle__device_destroy(axle_device *device)
 {
     const axle_device_api *api = device->api;
+    axle__hooks_forget(device);
     if (device->allocator && AXLE_HAS(api, axle_device_api, queue_finish))
         api->queue_finish(device->queue, NULL);
     if (device->cache)

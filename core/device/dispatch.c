@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/dispatch.h"
 
+#include <string.h>
+
 #include "device/fallback.h"
+#include "device/hook.h"
 #include "device/op_cache.h"
 
 static const char *const op_names[AXLE_OP_LIMIT] = {
@@ -97,6 +100,7 @@ static int prepare(axle_device *device, const axle_op_desc *desc, axle__op_entry
         info.support = AXLE_SUPPORT_YES;
     entry->workspace_size = info.workspace_size;
     entry->layout = info.layout;
+    memcpy(entry->impl, info.impl, sizeof(entry->impl) - 1);
     if (info.support != AXLE_SUPPORT_YES && device != axle_device_host()) {
         entry->route =
             info.support == AXLE_SUPPORT_CONTIGUOUS ? AXLE__ROUTE_CONTIGUOUS : AXLE__ROUTE_HOST;
@@ -177,6 +181,16 @@ static int run_prepared(axle_device *device, const axle__call *call, const axle_
     return AXLE_OK;
 }
 
+static int run_hooked(axle_device *device, const axle__call *call, const axle__op_entry *entry)
+{
+    axle__hook_point point = {
+        .kind = AXLE__HOOK_RUN, .device = device, .call = call, .impl = entry->impl};
+    int status = axle__hook_before(&point);
+    if (!status)
+        status = run_prepared(device, call, entry);
+    return axle__hook_after(&point, status);
+}
+
 static bool has_element(const axle_view *view)
 {
     for (uint32_t k = 0; k < view->rank; k++)
@@ -205,7 +219,8 @@ int axle__dispatch(axle_device *device, const axle__call *call)
         return axle_error_code();
     int status;
     if (entry->route == AXLE__ROUTE_DEVICE)
-        status = run_prepared(device, call, entry);
+        status = axle__hooks_active() ? run_hooked(device, call, entry)
+                                      : run_prepared(device, call, entry);
     else if (entry->route == AXLE__ROUTE_CONTIGUOUS)
         status = axle__contiguous_run(device, call);
     else

@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "device/hook.h"
+#include "device/op_text.h"
 
 /* One operand as the host sees it. */
 typedef struct host_operand {
@@ -22,18 +24,6 @@ typedef struct host_call {
     host_operand operand[AXLE_OP_MAX_IN + AXLE_OP_MAX_OUT];
     int count;
 } host_call;
-
-/* Bytes from the first element of a view to the end of its last. */
-static uint64_t view_bytes(const axle_view *view)
-{
-    int64_t last = 0;
-    for (uint32_t k = 0; k < view->rank; k++) {
-        if (view->dim[k] == 0)
-            return 0;
-        last += (view->dim[k] - 1) * view->stride[k];
-    }
-    return (uint64_t)(last + 1) * axle_dtype_size((int)view->dtype);
-}
 
 static int device_copy(axle_device *device, const axle_view *view, void *data, uint64_t size,
                        bool to_device)
@@ -71,7 +61,7 @@ static int add_operand(host_call *c, const axle_view *view, bool writes, const a
     o->view = *view;
     o->view.buffer = NULL;
     o->view.offset = 0;
-    o->size = view_bytes(view);
+    o->size = axle__view_bytes(view);
     o->writes = writes;
     *out = &o->view;
     if (o->size == 0)
@@ -139,7 +129,7 @@ static int count_fallback(axle_device *device, uint32_t op)
     return AXLE_OK;
 }
 
-int axle__fallback_run(axle_device *device, const axle__call *call)
+static int run_on_host(axle_device *device, const axle__call *call)
 {
     int status = count_fallback(device, call->op);
     if (!status && !device->synchronous)
@@ -154,6 +144,17 @@ int axle__fallback_run(axle_device *device, const axle__call *call)
         status = write_back(&c, call);
     release_all(&c);
     return status;
+}
+
+int axle__fallback_run(axle_device *device, const axle__call *call)
+{
+    if (!axle__hooks_active())
+        return run_on_host(device, call);
+    axle__hook_point point = {.kind = AXLE__HOOK_FALLBACK, .device = device, .call = call};
+    int status = axle__hook_before(&point);
+    if (!status)
+        status = run_on_host(device, call);
+    return axle__hook_after(&point, status);
 }
 
 /* ------------------------------------------------------------------ row-major copies */

@@ -30,6 +30,7 @@ typedef struct axle__op_entry {
     axle_be_op *op; /* route device */
     uint64_t workspace_size;
     uint32_t layout;
+    char impl[64]; /* what op_query called it */
     uint64_t word[];
 } axle__op_entry;
 

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/threads.h"
+#include "device/hook.h"
 #include "device/plugin.h"
 #include "device/search.h"
 
@@ -168,13 +169,20 @@ int axle__registry_open(axle__backend *backend, uint32_t index, axle_device **ou
     return AXLE_OK;
 }
 
+/* Hooks are on before the first device: what AXLE_HOOK asks for is not a matter of one backend. */
+static int select_device(const char *spec, axle_device **out)
+{
+    int code = axle__hooks_start();
+    return code ? code : axle__select(spec, out);
+}
+
 int axle_device_open(const char *spec, axle_device **out)
 {
     if (!out)
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_device_open: there is no place for the device");
     axle__registry_lock();
-    int code = axle__select(spec, out);
+    int code = select_device(spec, out);
     axle__registry_unlock();
     return code;
 }
@@ -182,7 +190,9 @@ int axle_device_open(const char *spec, axle_device **out)
 static int open_host(axle_device **out)
 {
     axle__backend *backend;
-    int code = axle__registry_find(AXLE__REFERENCE, NULL, &backend);
+    int code = axle__hooks_start();
+    if (code == AXLE_OK)
+        code = axle__registry_find(AXLE__REFERENCE, NULL, &backend);
     return code ? code : axle__registry_open(backend, 0, out);
 }
 
@@ -203,7 +213,7 @@ static axle_device *open_default(void)
 {
     axle__registry_lock();
     axle_device *device = atomic_load(&default_device);
-    if (!device && axle__select(NULL, &device) == AXLE_OK)
+    if (!device && select_device(NULL, &device) == AXLE_OK)
         atomic_store_explicit(&default_device, device, memory_order_release);
     axle__registry_unlock();
     return device;
@@ -277,6 +287,7 @@ void axle_finalize(void)
     pushed.depth = 0;
     close_devices();
     close_backends();
+    axle__hooks_stop();
     axle__registry_unlock();
     axle__threads_stop();
 }

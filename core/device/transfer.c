@@ -2,7 +2,7 @@
 /* Copies between the host and a device. */
 #include <string.h>
 
-#include "device/device.h"
+#include "device/hook.h"
 
 static void lock_queue(axle_device *device)
 {
@@ -24,7 +24,7 @@ static int is_lost(const axle_device *device)
                           device->plugin->name);
 }
 
-int axle__device_finish(axle_device *device)
+static int finish(axle_device *device)
 {
     axle__error_buffer error;
     int code = is_lost(device);
@@ -36,6 +36,22 @@ int axle__device_finish(axle_device *device)
     unlock_queue(device);
     return status == AXLE_OK ? AXLE_OK
                              : axle__device_failed(device, "finish", status, &error.error);
+}
+
+/* Begin a point. */
+static int begin(axle__hook_kind kind, axle_device *device, uint64_t bytes, axle__hook_point *point)
+{
+    *point = (axle__hook_point){.kind = kind, .device = device, .bytes = bytes};
+    return axle__hook_before(point);
+}
+
+int axle__device_finish(axle_device *device)
+{
+    axle__hook_point point;
+    if (!axle__hooks_active())
+        return finish(device);
+    int status = begin(AXLE__HOOK_FINISH, device, 0, &point);
+    return axle__hook_after(&point, status ? status : finish(device));
 }
 
 static int check_range(const axle__block *block, uint64_t offset, uint64_t size)
@@ -85,7 +101,7 @@ static axle_status copy_in(axle__block *block, uint64_t offset, void *data, uint
                              AXLE_HOST_DURING_CALL, error);
 }
 
-int axle__block_write(axle__block *block, uint64_t offset, const void *data, uint64_t size)
+static int write_block(axle__block *block, uint64_t offset, const void *data, uint64_t size)
 {
     axle__error_buffer error;
     axle_device *device = block->device;
@@ -93,7 +109,7 @@ int axle__block_write(axle__block *block, uint64_t offset, const void *data, uin
     if (code || size == 0)
         return code;
     if (block->host) {
-        code = device->synchronous ? AXLE_OK : axle__device_finish(device);
+        code = device->synchronous ? AXLE_OK : finish(device);
         if (code == AXLE_OK)
             memcpy(block->host + offset, data, size);
         return code;
@@ -108,7 +124,7 @@ int axle__block_write(axle__block *block, uint64_t offset, const void *data, uin
     return status == AXLE_OK ? AXLE_OK : axle__device_failed(device, "write", status, &error.error);
 }
 
-int axle__block_read(axle__block *block, uint64_t offset, void *data, uint64_t size)
+static int read_block(axle__block *block, uint64_t offset, void *data, uint64_t size)
 {
     axle__error_buffer error;
     axle_device *device = block->device;
@@ -116,7 +132,7 @@ int axle__block_read(axle__block *block, uint64_t offset, void *data, uint64_t s
     if (code || size == 0)
         return code;
     if (block->host) {
-        code = device->synchronous ? AXLE_OK : axle__device_finish(device);
+        code = device->synchronous ? AXLE_OK : finish(device);
         if (code == AXLE_OK)
             memcpy(data, block->host + offset, size);
         return code;
@@ -129,4 +145,22 @@ int axle__block_read(axle__block *block, uint64_t offset, void *data, uint64_t s
     axle_status status = copy_in(block, offset, data, size, &error.error);
     unlock_queue(device);
     return status == AXLE_OK ? AXLE_OK : axle__device_failed(device, "read", status, &error.error);
+}
+
+int axle__block_write(axle__block *block, uint64_t offset, const void *data, uint64_t size)
+{
+    axle__hook_point point;
+    if (!axle__hooks_active())
+        return write_block(block, offset, data, size);
+    int status = begin(AXLE__HOOK_WRITE, block->device, size, &point);
+    return axle__hook_after(&point, status ? status : write_block(block, offset, data, size));
+}
+
+int axle__block_read(axle__block *block, uint64_t offset, void *data, uint64_t size)
+{
+    axle__hook_point point;
+    if (!axle__hooks_active())
+        return read_block(block, offset, data, size);
+    int status = begin(AXLE__HOOK_READ, block->device, size, &point);
+    return axle__hook_after(&point, status ? status : read_block(block, offset, data, size));
 }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/object.h"
+#include "device/hook.h"
 #include "nn/module.h"
 
 struct axle_model {
@@ -59,7 +60,7 @@ axle_module *axle_model_module(const axle_model *model)
     return model->module;
 }
 
-axle_output axle_model_forward(axle_model *model, axle_batch *batch)
+static axle_output forward(axle_model *model, axle_batch *batch)
 {
     axle_output none = {NULL, NULL};
     if (axle_scope_push())
@@ -74,6 +75,15 @@ axle_output axle_model_forward(axle_model *model, axle_batch *batch)
     if (axle__scope_pop_keep_all(keep, 2))
         return none;
     return (axle_output){.loss = keep[0], .logits = keep[1]};
+}
+
+axle_output axle_model_forward(axle_model *model, axle_batch *batch)
+{
+    axle__hook_point phase;
+    axle__phase_begin(&phase, "forward");
+    axle_output output = forward(model, batch);
+    axle__phase_end(&phase);
+    return output;
 }
 
 /* ------------------------------------------------------------------ classifiers */

@@ -7,6 +7,7 @@
 #include "autograd/node.h"
 #include "axle/random.h"
 #include "base/memory.h"
+#include "device/hook.h"
 #include "optim/groups.h"
 
 int axle__optimizer_create(const char *name, axle__update_fn update, int moments,
@@ -126,7 +127,7 @@ static void count_ages(axle_optimizer *optimizer)
             optimizer->slots[k].age++;
 }
 
-int axle_optimizer_step(axle_optimizer *optimizer)
+static int step(axle_optimizer *optimizer)
 {
     if (optimizer->suspended) {
         optimizer->skipped = true;
@@ -148,4 +149,13 @@ int axle_optimizer_step(axle_optimizer *optimizer)
     state.update++;
     axle_random_set(state);
     return AXLE_OK;
+}
+
+int axle_optimizer_step(axle_optimizer *optimizer)
+{
+    axle__hook_point phase;
+    axle__phase_begin(&phase, "step");
+    int status = step(optimizer);
+    axle__phase_end(&phase);
+    return status;
 }

@@ -15,6 +15,7 @@
 #include "axle/nn.h"
 #include "axle/ops.h"
 #include "axle/optim.h"
+#include "axle/profile.h"
 #include "axle/random.h"
 #include "axle/status.h"
 #include "axle/tensor.h"
