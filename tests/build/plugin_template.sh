@@ -1,8 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The plugin template, as a vendor works with it: copied out of an installation, built with what
-# pkg-config says of that installation, installed into it, and trained on. tests/build/install.sh
-# sources this and calls check_template with a moved installation.
+# pkg-config says of that installation, installed into it, and trained on. Before that, the code of
+# the tutorial that leads there. tests/build/install.sh sources this and calls check_template with a
+# moved installation.
+
+# tutorial_code N: the N-th piece of C in the tutorial.
+tutorial_code()
+{
+    awk -v wanted="$1" '/^```/ { inside = $0 == "```c"; n += inside; next } inside && n == wanted' \
+        "$tutorial"
+}
+
+tutorial_build()
+{
+    # shellcheck disable=SC2046,SC2086 # CC and flags are lists
+    $CC -Wall -Wextra -Wpedantic -Werror -shared -fPIC -o "$work/tutorial/mychip.so" "$1" \
+        $(template_pkg_config --cflags axle-backend)
+}
+
+# Train LeNet and print how many operators the host ran.
+tutorial_fallbacks()
+{
+    (AXLE_PLUGIN_PATH=$work/tutorial AXLE_BACKEND=mychip moved train --max-steps 2 --no-eval --quiet --json) |
+        sed -n 's/.*"backend":"mychip".*"fallbacks":\([0-9]*\).*/\1/p'
+}
+
+tutorial_trains_without_operators()
+{
+    tutorial=$(find "$template_root" -name backend-tutorial.md)
+    mkdir "$work/tutorial" && tutorial_code 1 >"$work/tutorial/memory.c" &&
+        tutorial_build "$work/tutorial/memory.c" && AXLE_PLUGIN_PATH=$work/tutorial moved info | grep '^  mychip ' &&
+        [ "$(tutorial_fallbacks)" -gt 0 ]
+}
+
+tutorial_trains_with_an_operator()
+{
+    without=$(tutorial_fallbacks)
+    tutorial_code 2 >"$work/tutorial/operator"
+    tutorial_code 3 >"$work/tutorial/slots"
+    awk -v operator="$work/tutorial/operator" -v slots="$work/tutorial/slots" '
+        /^static const axle_device_api/ { while ((getline line <operator) > 0) print line }
+        { print }
+        /buffer_map = buffer_map/ { while ((getline line <slots) > 0) print line }' \
+        "$work/tutorial/memory.c" >"$work/tutorial/operator.c"
+    tutorial_build "$work/tutorial/operator.c" && with=$(tutorial_fallbacks) || return 1
+    echo "$without and then $with operators ran on the host"
+    [ "$with" -lt "$without" ]
+}
 
 template_copy()
 {
@@ -76,7 +121,13 @@ template_trains_like_reference()
 check_template()
 {
     template_root=$1
-    for tool in autoreconf automake libtoolize pkg-config; do
+    command -v pkg-config >/dev/null 2>&1 || {
+        skip 'the plugin template builds against a moved installation' 'there is no pkg-config'
+        return
+    }
+    check 'the first backend of the tutorial trains LeNet on the host' tutorial_trains_without_operators
+    check 'with an operator of its own it needs the host less' tutorial_trains_with_an_operator
+    for tool in autoreconf automake libtoolize; do
         command -v $tool >/dev/null 2>&1 || {
             skip 'the plugin template builds against a moved installation' "there is no $tool"
             return
