@@ -65,6 +65,7 @@ unit_tests = \
 	%D%/unit/device/registry \
 	%D%/unit/device/selection \
 	%D%/unit/device/survey \
+	%D%/unit/device/trace \
 	%D%/unit/device/transfer \
 	%D%/unit/autograd/cases \
 	%D%/unit/autograd/engine \
@@ -116,6 +117,7 @@ unit_headers = \
 LDADD = $(support_ldadd) core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
 %D%/unit/%.o: AM_CPPFLAGS += -I$(top_srcdir)/core -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
 %D%/unit/%.o: AM_CFLAGS += $(CMOCKA_CFLAGS)
+%D%/unit/device/trace.o: AM_CFLAGS += $(JANSSON_CFLAGS)
 
 # Backends that break the rules.
 check_LTLIBRARIES += %D%/unit/device/broken.la %D%/unit/device/newer.la
@@ -243,6 +245,7 @@ cli_tests = \
 	%D%/cli/bench.sh \
 	%D%/cli/demo.sh \
 	%D%/cli/help.sh \
+	%D%/cli/hooks.sh \
 	%D%/cli/info.sh \
 	%D%/cli/interrupt.sh \
 	%D%/cli/train.sh \

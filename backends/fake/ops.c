@@ -70,9 +70,9 @@ static uint32_t kind_of(const axle_op_desc *desc)
 static const entry *find(const axle_op_desc *desc)
 {
     for (uint32_t k = 0; k < desc->n_in; k++)
-        if (desc->in[k]->dtype != AXLE_DTYPE_F32)
+        if (!desc->in[k] || desc->in[k]->dtype != AXLE_DTYPE_F32)
             return NULL;
-    if (desc->out[0]->dtype != AXLE_DTYPE_F32)
+    if (!desc->out[0] || desc->out[0]->dtype != AXLE_DTYPE_F32)
         return NULL;
     for (size_t k = 0; k < sizeof(entries) / sizeof(entries[0]); k++)
         if (entries[k].op == desc->op && entries[k].kind == kind_of(desc))

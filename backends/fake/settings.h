@@ -36,7 +36,7 @@
     X(open, "fail: device_open does")                                                              \
     X(op_fail, "name of an operator or function whose runs fail, or all")                          \
     X(op_wrong, "the same for those whose first element comes out wrong")                          \
-    X(prepare_fail, "the same for preparation")                                                \
+    X(prepare_fail, "the same for preparation")                                                    \
     X(without, "slots of the device that are absent, joined by +")
 
 enum { FAKE_WORD_SIZE = 96 };

@@ -33,6 +33,7 @@ axle_SOURCES = \
 	%D%/train_loop.c \
 	%D%/train_optim.c \
 	%D%/train_options.c \
+	%D%/train_profile.c \
 	%D%/train_report.c \
 	%D%/whole_file.c \
 	%D%/whole_file.h

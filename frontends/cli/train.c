@@ -253,10 +253,15 @@ static int run(const void *given, const int *operands, int n)
         return EXIT_USAGE;
     }
     interrupt_catch();
-    int code = set_up(&training), started = !code;
+    int code = train_profile_begin(given);
+    if (!code)
+        code = set_up(&training);
+    int started = !code;
     if (!code)
         code = train(&training);
     code = conclude(&training, code, started);
+    if (train_profile_end(given) && !code)
+        code = command_failed(&train_command, NULL);
     tear_down(&training);
     /* Only an empty folder goes. */
     if (code && training.created_output)

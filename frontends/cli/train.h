@@ -12,8 +12,8 @@
 
 typedef struct train_settings {
     int task, model, optimizer, schedule,
-        dtype;                            /* positions in the lists of names; model -1: lenet */
-    const char *data, *output, *loss_log; /* NULL: not given */
+        dtype; /* positions in the lists of names; model -1: lenet */
+    const char *data, *output, *loss_log, *profile; /* NULL: not given */
     int64_t epochs, batch_size, seed, max_steps, accumulate, hidden, classes, workers;
     int64_t eval_batch_size, log_every;
     double lr, warmup_ratio, clip, weight_decay, momentum,
@@ -69,6 +69,9 @@ int train_create_optimizer(training *training);
 int train_create_scheduler(training *training);
 int train_loop(training *training);
 int train_evaluate(training *training);
+/* The trace that --profile asks for, and its table; nothing without the option. */
+int train_profile_begin(const train_settings *settings);
+int train_profile_end(const train_settings *settings);
 /* What there is to tell about a finished run. NULL if memory runs out. */
 json_t *train_describe(const training *training);
 

@@ -94,6 +94,8 @@ const cli_option train_options[] = {
                  .help = "write model.safetensors and metrics.json there"),
     TRAIN_OPTION("loss-log", FILE, loss_log, .value = "FILE",
                  .help = "write the loss of every update there"),
+    TRAIN_OPTION("profile", FILE, profile, .value = "FILE",
+                 .help = "write a Chrome trace there, and end with a table of where the time went"),
     TRAIN_OPTION("log-every", INTEGER, log_every, .value = "N", .low = 1, .high = MOST,
                  .help = "updates between two lines of progress, where there is no terminal"),
     TRAIN_OPTION("json", FLAG, json, .help = "end with one line that is a JSON object"),
