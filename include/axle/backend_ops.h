@@ -283,8 +283,8 @@ typedef struct axle_arg_reduce_attrs {
  * Without `accumulate` what y held (even NaN) has no influence.
  */
 typedef struct axle_matmul_attrs {
-    uint32_t struct_size,
-        activation; /**< 0, or AXLE_UNARY_RELU, GELU, GELU_TANH, SIGMOID, TANH or SILU */
+    uint32_t struct_size;
+    uint32_t activation; /**< 0, or AXLE_UNARY_RELU, GELU, GELU_TANH, SIGMOID, TANH or SILU */
     uint32_t accumulate, reserved;
     double alpha;
 } axle_matmul_attrs;
@@ -294,9 +294,12 @@ enum { AXLE_MAX_SPATIAL = 3 };
 /**
  * CONV: x (N, C, in...), w (O, C/groups, kernel...), bias? (O) -> y (N, O, out...); 1 to 3 spatial
  * dims; cross-correlation as in PyTorch. y = activation(conv(x, w) + bias).
+ *
  * CONV_BACKWARD_DATA: dy (N, O, out...), w, bias? (C) -> dx (N, C, in...) (+ bias over C: this is
  * the forward of the transposed convolution, too).
+ *
  * CONV_BACKWARD_WEIGHT: dy, x -> dw?, db? (O).
+ *
  * Strides of x and y tell their layout (row-major or channels-last).
  */
 typedef struct axle_conv_attrs {
@@ -318,7 +321,9 @@ enum {
  * maximum; a window of padding alone gives -inf and index -1, which the backward pass skips. A
  * window that leaves the padded input on the right (ceil mode) is clipped to in + 2*pad for the
  * count. Adaptive: window i of n covers [floor(i*in/n), ceil((i+1)*in/n)) and kernel, stride, pad
- * are 0. POOL_BACKWARD: dy, index? (max) -> dx.
+ * are 0.
+ *
+ * POOL_BACKWARD: dy, index? (max) -> dx.
  */
 typedef struct axle_pool_attrs {
     uint32_t struct_size, n_spatial;
@@ -338,6 +343,7 @@ typedef struct axle_pool_attrs {
  * column <= row of the last two dims. A slice with nothing kept gives zeros (log: all -inf), and
  * removed elements give exactly 0 (log: -inf), whatever x holds there. Where all kept elements are
  * -inf the slice is NaN.
+ *
  * SOFTMAX_BACKWARD: dy, y -> dx; uses log, axis, scale. Where y is 0 (log: -inf), dx is 0.
  */
 typedef struct axle_softmax_attrs {
@@ -372,9 +378,12 @@ enum { AXLE_NORM_LAYER = 1, AXLE_NORM_RMS = 2 };
 
 /**
  * LAYER_NORM: x (R, D), gamma? (D), beta? (D) -> y (R, D), mean? (R) stat (layer only), rstd? (R)
- * stat. layer: (x - mean) * rstd * gamma + beta with rstd = 1/sqrt(var + eps), var biased; rms: x *
- * rstd * gamma with rstd = 1/sqrt(mean(x^2) + eps). LAYER_NORM_BACKWARD: dy, x, gamma?, mean?
- * (layer only), rstd -> dx?, dgamma?, dbeta?.
+ * stat.
+ *
+ *     layer: (x - mean) * rstd * gamma + beta, rstd = 1/sqrt(var + eps), var biased
+ *     rms:   x * rstd * gamma,                 rstd = 1/sqrt(mean(x^2) + eps)
+ *
+ * LAYER_NORM_BACKWARD: dy, x, gamma?, mean? (layer only), rstd -> dx?, dgamma?, dbeta?.
  */
 typedef struct axle_layer_norm_attrs {
     uint32_t struct_size, kind;
@@ -385,20 +394,25 @@ typedef struct axle_layer_norm_attrs {
  * BATCH_NORM: x (N, C, ...), gamma? (C), beta? (C), running_mean? (C), running_var? (C) ->
  *     y, mean? (C) stat, rstd? (C) stat, running_mean? rw, running_var? rw (the same storage as the
  *     inputs; training only).
+ *
  * training: statistics of the batch (biased variance; the core refuses one value a channel)
  * normalise; running = (1-momentum)*running + momentum*batch, with the unbiased variance. Not
- * training: running statistics normalise, and mean and rstd report them. BATCH_NORM_BACKWARD: dy,
- * x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?; `training` says whether the statistics depend on
- * x.
+ * training: running statistics normalise, and mean and rstd report them.
+ *
+ * BATCH_NORM_BACKWARD: dy, x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?; `training` says whether
+ * the statistics depend on x.
  */
 typedef struct axle_batch_norm_attrs {
     uint32_t struct_size, training;
     double eps, momentum;
 } axle_batch_norm_attrs;
 
-/** GROUP_NORM: x (N, C, ...), gamma? (C), beta? (C) -> y, mean? (N, G) stat, rstd? (N, G) stat;
- * biased variance over C/G channels and space. GROUP_NORM_BACKWARD: dy, x, gamma?, mean, rstd ->
- * dx?, dgamma?, dbeta?. */
+/**
+ * GROUP_NORM: x (N, C, ...), gamma? (C), beta? (C) -> y, mean? (N, G) stat, rstd? (N, G) stat;
+ * biased variance over C/G channels and space.
+ *
+ * GROUP_NORM_BACKWARD: dy, x, gamma?, mean, rstd -> dx?, dgamma?, dbeta?.
+ */
 typedef struct axle_group_norm_attrs {
     uint32_t struct_size, groups;
     double eps;
@@ -414,9 +428,12 @@ typedef struct axle_dropout_attrs {
 
 /* ------------------------------------------------------------------ indexing */
 
-/** EMBEDDING: weight (V, D), ids (n) i32 or i64 -> y (n, D).
- *  EMBEDDING_BACKWARD: dy (n, D), ids (n) -> dweight (V, D), overwritten; rows of equal ids add up
- * in the order of their positions; ids equal to padding_idx (-1: none) add nothing. */
+/**
+ * EMBEDDING: weight (V, D), ids (n) i32 or i64 -> y (n, D).
+ *
+ * EMBEDDING_BACKWARD: dy (n, D), ids (n) -> dweight (V, D), overwritten; rows of equal ids add up
+ * in the order of their positions; ids equal to padding_idx (-1: none) add nothing.
+ */
 typedef struct axle_embedding_attrs {
     uint32_t struct_size, reserved;
     int64_t padding_idx;
@@ -424,10 +441,14 @@ typedef struct axle_embedding_attrs {
 
 /**
  * GATHER: x, index (i32 or i64, rank of x) -> y (dims of index): y[..i..] = x[..index[..i..]..]
- * along axis. SCATTER: index, src (dims of index) -> y rw (float or integer): y[..index..] = src,
- * or += with accumulate; in the order of the elements, so the last one wins. INDEX_SELECT: x, index
- * (n) -> y: slices of x along axis. INDEX_ADD: index (n), src -> y rw: y[.., index_j, ..] +=
- * src[.., j, ..], in the order of j.
+ * along axis.
+ *
+ * SCATTER: index, src (dims of index) -> y rw (float or integer): y[..index..] = src, or += with
+ * accumulate; in the order of the elements, so the last one wins.
+ *
+ * INDEX_SELECT: x, index (n) -> y: slices of x along axis.
+ *
+ * INDEX_ADD: index (n), src -> y rw: y[.., index_j, ..] += src[.., j, ..], in the order of j.
  */
 typedef struct axle_index_attrs {
     uint32_t struct_size, axis;
