@@ -14,6 +14,8 @@ typedef struct command {
     const char *about;   /* a paragraph for `axle NAME --help` */
     const char *operand; /* placeholder in the usage line; NULL: it takes none */
     names_fn operands;   /* what an operand may be */
+    const char *program; /* placeholder of a program with arguments, which end the options; NULL */
+    size_t program_offset; /* where the settings keep it: a char **, NULL-terminated */
     const cli_option *options;
     const void *defaults; /* the settings struct that the options' offsets refer to */
     size_t settings_size;
@@ -21,7 +23,7 @@ typedef struct command {
     int (*run)(const void *settings, const int *operands, int n);
 } command;
 
-extern const command info_command, train_command, bench_command;
+extern const command bench_command, config_command, info_command, launch_command, train_command;
 
 /* Print `axle NAME: message` on standard error, where the message is Axle's recorded error, with a
  * prefix if that is not NULL. Returns EXIT_FAILED. */

@@ -21,6 +21,8 @@ axle_SOURCES = \
 	%D%/main.c \
 	%D%/names.c \
 	%D%/names.h \
+	%D%/option_value.c \
+	%D%/option_value.h \
 	%D%/options.c \
 	%D%/options.h \
 	%D%/progress.c \

@@ -2,23 +2,18 @@
 #define _GNU_SOURCE 1
 #include "options.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "names.h"
+#include "option_value.h"
 
-/* getopt_long() returns FIRST plus the position in the table, above every character. */
+/* getopt_long() returns FIRST plus the position in the table, above every character, or a letter.
+ */
 enum { HELP = 'h', FIRST = 256 };
-
-static void *field(void *settings, const cli_option *option)
-{
-    return (char *)settings + option->offset;
-}
 
 static const void *default_of(const command *command, const cli_option *option)
 {
@@ -27,10 +22,7 @@ static const void *default_of(const command *command, const cli_option *option)
 
 /* ------------------------------------------------------------------ messages */
 
-static int usage_error(const command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int usage_error(const command *command, const char *format, ...)
+int options_usage(const command *command, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -40,108 +32,6 @@ static int usage_error(const command *command, const char *format, ...)
     va_end(list);
     return EXIT_USAGE;
 }
-
-/* Say that `text`, given for `what`, is none of the names. */
-static int unknown_name(const command *command, const char *what, const char *text,
-                        const char *const *names)
-{
-    const char *nearest = names_nearest(names, text);
-    fprintf(stderr, "axle %s: %s: there is no '%s'; ", command->name, what, text);
-    if (nearest)
-        fprintf(stderr, "did you mean '%s'? ", nearest);
-    fputs("There are: ", stderr);
-    names_print(names, stderr);
-    fputc('\n', stderr);
-    return EXIT_USAGE;
-}
-
-/* ------------------------------------------------------------------ values */
-
-static int parse_integer(const command *command, const cli_option *option, const char *text,
-                         void *value)
-{
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0')
-        return usage_error(command, "--%s: '%s' is no whole number", option->name, text);
-    if (errno == ERANGE || (double)number < option->low ||
-        (option->high != 0.0 && (double)number > option->high)) {
-        if (option->high != 0.0)
-            return usage_error(command, "--%s: %s does not lie in [%.0f, %.0f]", option->name, text,
-                               option->low, option->high);
-        return usage_error(command, "--%s: %s is %s", option->name, text,
-                           errno == ERANGE && number > 0 ? "too large" : "too small");
-    }
-    *(int64_t *)value = number;
-    return -1;
-}
-
-static int parse_real(const command *command, const cli_option *option, const char *text,
-                      void *value)
-{
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(number))
-        return usage_error(command, "--%s: '%s' is no number", option->name, text);
-    if (number < option->low || (option->high != 0.0 && number > option->high)) {
-        if (option->high != 0.0)
-            return usage_error(command, "--%s: %s does not lie in [%g, %g]", option->name, text,
-                               option->low, option->high);
-        return usage_error(command, "--%s: %s is too small", option->name, text);
-    }
-    *(double *)value = number;
-    return -1;
-}
-
-static int parse_flag(const command *command, const cli_option *option, const char *text,
-                      void *value)
-{
-    (void)command;
-    (void)option;
-    (void)text;
-    *(int *)value = 1;
-    return -1;
-}
-
-static int parse_choice(const command *command, const cli_option *option, const char *text,
-                        void *value)
-{
-    const char *const *names = option->names();
-    int position = names_find(names, text);
-    if (position < 0) {
-        char what[64];
-        snprintf(what, sizeof(what), "--%s", option->name);
-        return unknown_name(command, what, text, names);
-    }
-    *(int *)value = position;
-    return -1;
-}
-
-static int parse_text(const command *command, const cli_option *option, const char *text,
-                      void *value)
-{
-    if (*text == '\0')
-        return usage_error(command, "--%s: the value is empty", option->name);
-    *(const char **)value = text;
-    return -1;
-}
-
-static int parse_list(const command *command, const cli_option *option, const char *text,
-                      void *value)
-{
-    option_list *list = value;
-    if (list->count == MAX_LIST)
-        return usage_error(command, "--%s: more than %d values", option->name, MAX_LIST);
-    list->item[list->count++] = text;
-    return -1;
-}
-
-static int (*const parsers[])(const command *, const cli_option *, const char *, void *) = {
-    [OPTION_FLAG] = parse_flag,     [OPTION_INTEGER] = parse_integer, [OPTION_REAL] = parse_real,
-    [OPTION_CHOICE] = parse_choice, [OPTION_TEXT] = parse_text,       [OPTION_FILE] = parse_text,
-    [OPTION_FOLDER] = parse_text,   [OPTION_LIST] = parse_list,
-};
 
 /* ------------------------------------------------------------------ parsing */
 
@@ -169,8 +59,8 @@ static int unknown_option(const command *command, const char *given, const struc
     name[strcspn(name, "=")] = '\0';
     const char *nearest = given[1] == '-' ? names_nearest(names, name) : NULL;
     if (nearest)
-        return usage_error(command, "unknown option %s; did you mean --%s?", given, nearest);
-    return usage_error(command, "unknown option %s", given);
+        return options_usage(command, "unknown option %s; did you mean --%s?", given, nearest);
+    return options_usage(command, "unknown option %s", given);
 }
 
 /* What getopt_long() complains about with '?': optopt is 0 for an unknown long option, else the
@@ -178,7 +68,7 @@ static int unknown_option(const command *command, const char *given, const struc
 static int reject(const command *command, char **argv, const struct option *table)
 {
     if (optopt >= FIRST || optopt == HELP)
-        return usage_error(command, "%s takes no value", argv[optind - 1]);
+        return options_usage(command, "%s takes no value", argv[optind - 1]);
     if (optopt == 0)
         return unknown_option(command, argv[optind - 1], table);
     char letter[] = {'-', (char)optopt, '\0'};
@@ -190,15 +80,61 @@ static int parse_operands(const command *command, int argc, char **argv, int *op
     *n = 0;
     for (int k = optind; k < argc; k++) {
         if (!command->operands)
-            return usage_error(command, "unexpected argument '%s'", argv[k]);
+            return options_usage(command, "unexpected argument '%s'", argv[k]);
         const char *const *names = command->operands();
         int position = names_find(names, argv[k]);
-        if (position < 0)
-            return unknown_name(command, command->operand, argv[k], names);
+        if (position < 0) {
+            char problem[PROBLEM_SIZE];
+            option_value_unknown(argv[k], names, problem);
+            return options_usage(command, "%s: %s", command->operand, problem);
+        }
         if (*n == MAX_OPERANDS)
-            return usage_error(command, "too many arguments");
+            return options_usage(command, "too many arguments");
         operands[(*n)++] = position;
     }
+    return -1;
+}
+
+/* getopt's short options: each letter, with ':' where it takes a value. A '+' ends options at the
+ * first other argument, for commands that start a program with options of its own. */
+static void translate_letters(const command *command, char letters[2 * MAX_OPTIONS + 4])
+{
+    char *to = letters;
+    if (command->program)
+        *to++ = '+';
+    *to++ = ':';
+    *to++ = HELP;
+    const cli_option *option = command->options;
+    for (int k = 0; k < MAX_OPTIONS && option[k].name; k++)
+        if (option[k].letter) {
+            *to++ = option[k].letter;
+            if (option[k].kind != OPTION_FLAG)
+                *to++ = ':';
+        }
+    *to = '\0';
+}
+
+static const cli_option *option_of(const command *command, int found)
+{
+    const cli_option *option = command->options;
+    if (found >= FIRST)
+        return &option[found - FIRST];
+    while (option->letter != found)
+        option++;
+    return option;
+}
+
+static int parse_option(const command *command, int found, char **argv, const struct option *table,
+                        void *settings)
+{
+    if (found == ':')
+        return options_usage(command, "%s needs a value", argv[optind - 1]);
+    if (found == '?')
+        return reject(command, argv, table);
+    char problem[PROBLEM_SIZE];
+    const cli_option *option = option_of(command, found);
+    if (option_value_parse(option, optarg, settings, problem))
+        return options_usage(command, "--%s: %s", option->name, problem);
     return -1;
 }
 
@@ -206,25 +142,26 @@ int options_parse(const command *command, int argc, char **argv, void *settings,
                   int *n)
 {
     struct option table[MAX_OPTIONS + 2];
+    char letters[2 * MAX_OPTIONS + 4];
     translate(command, table);
+    translate_letters(command, letters);
     optind = 1;
     opterr = 0;
     int found;
-    while ((found = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+    while ((found = getopt_long(argc, argv, letters, table, NULL)) != -1) {
         if (found == HELP) {
             options_help(command, stdout);
             return EXIT_DONE;
         }
-        if (found == ':')
-            return usage_error(command, "%s needs a value", argv[optind - 1]);
-        if (found == '?')
-            return reject(command, argv, table);
-        const cli_option *option = &command->options[found - FIRST];
-        int code = parsers[option->kind](command, option, optarg, field(settings, option));
+        int code = parse_option(command, found, argv, table, settings);
         if (code >= 0)
             return code;
     }
-    return parse_operands(command, argc, argv, operands, n);
+    *n = 0;
+    if (!command->program)
+        return parse_operands(command, argc, argv, operands, n);
+    *(char ***)(void *)((char *)settings + command->program_offset) = argv + optind;
+    return -1;
 }
 
 /* ------------------------------------------------------------------ help */
@@ -250,9 +187,9 @@ static void print_default(const command *command, const cli_option *option, FILE
 
 static void print_option(const command *command, const cli_option *option, FILE *to)
 {
-    char left[40];
-    snprintf(left, sizeof(left), "--%s%s%s", option->name, option->value ? " " : "",
-             option->value ? option->value : "");
+    char left[48], letter[] = {'-', option->letter, ',', ' ', '\0'};
+    snprintf(left, sizeof(left), "%s--%s%s%s", option->letter ? letter : "", option->name,
+             option->value ? " " : "", option->value ? option->value : "");
     fprintf(to, "  %-24s %s", left, option->help);
     if (option->names) {
         fputs(": ", to);
@@ -267,6 +204,8 @@ void options_help(const command *command, FILE *to)
     fprintf(to, "Usage: axle %s [OPTION]...", command->name);
     if (command->operand)
         fprintf(to, " [%s]...", command->operand);
+    if (command->program)
+        fprintf(to, " [--] %s", command->program);
     fprintf(to, "\n\n%s\n\n", command->about);
     if (command->operands) {
         fprintf(to, "%s: ", command->operand);
@@ -309,6 +248,8 @@ void options_complete(const command *command, const char *name, FILE *to)
     if (name)
         return;
     fputs("--help\n", to);
+    if (command->program)
+        fputs("<program>\n", to);
     if (command->operands)
         print_lines(command->operands(), to);
 }

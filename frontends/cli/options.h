@@ -48,6 +48,9 @@ typedef struct cli_option {
     double low, high; /* high 0 means no bound */
     names_fn names;
     const char *unset; /* what the help says in place of the default */
+    char letter;       /* 'n' for a short form -n; 0: none */
+    /* For texts: returns 0, or -1 with what is wrong, in PROBLEM_SIZE bytes; NULL. */
+    int (*check)(const char *text, char *problem);
 } cli_option;
 
 #define CLI_OPTION(label, type, settings, field, ...)                                              \
@@ -69,6 +72,10 @@ struct command;
  */
 int options_parse(const struct command *command, int argc, char **argv, void *settings,
                   int *operands, int *n);
+
+/* Print `axle NAME: message`, and where to find help. Returns the exit code of wrong usage. */
+int options_usage(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Print `axle NAME --help`. */
 void options_help(const struct command *command, FILE *to);
