@@ -243,16 +243,20 @@ cli_tests = \
 	%D%/cli/backends.sh \
 	%D%/cli/bad_input.sh \
 	%D%/cli/bench.sh \
+	%D%/cli/config.sh \
 	%D%/cli/demo.sh \
 	%D%/cli/help.sh \
 	%D%/cli/hooks.sh \
 	%D%/cli/info.sh \
 	%D%/cli/interrupt.sh \
+	%D%/cli/launch.sh \
+	%D%/cli/launch_failure.sh \
+	%D%/cli/launch_output.sh \
 	%D%/cli/train.sh \
 	%D%/cli/valgrind.sh
 
 TESTS += $(cli_tests)
-EXTRA_DIST += %D%/cli/support.sh
+EXTRA_DIST += %D%/cli/launch_support.sh %D%/cli/support.sh
 
 # Reads members of what the programs print as JSON.
 check_PROGRAMS += %D%/cli/json

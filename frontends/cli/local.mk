@@ -13,9 +13,38 @@ axle_SOURCES = \
 	%D%/bench_step.c \
 	%D%/clock.h \
 	%D%/command.h \
+	%D%/config.c \
+	%D%/config_ask.c \
+	%D%/config_ask.h \
+	%D%/config_file.c \
+	%D%/config_file.h \
+	%D%/config_keys.c \
+	%D%/config_write.c \
 	%D%/info.c \
 	%D%/interrupt.c \
 	%D%/interrupt.h \
+	%D%/launch.c \
+	%D%/launch.h \
+	%D%/launch_child.c \
+	%D%/launch_child.h \
+	%D%/launch_detect.c \
+	%D%/launch_environment.c \
+	%D%/launch_environment.h \
+	%D%/launch_job.c \
+	%D%/launch_listen.c \
+	%D%/launch_listen.h \
+	%D%/launch_options.c \
+	%D%/launch_output.c \
+	%D%/launch_output.h \
+	%D%/launch_plan.c \
+	%D%/launch_plan.h \
+	%D%/launch_stream.c \
+	%D%/launch_stream.h \
+	%D%/launch_supervisor.c \
+	%D%/launch_supervisor.h \
+	%D%/launch_turn.c \
+	%D%/launch_warden.c \
+	%D%/launch_warden.h \
 	%D%/loss_log.c \
 	%D%/loss_log.h \
 	%D%/main.c \
@@ -39,14 +68,16 @@ axle_SOURCES = \
 	%D%/train_report.c \
 	%D%/whole_file.c \
 	%D%/whole_file.h
-axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-axle_LDADD = libaxle-models.la libaxle.la $(JANSSON_LIBS)
+axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
+axle_LDADD = libaxle-models.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS)
 axle_LDFLAGS = $(AM_LDFLAGS) $(AXLE_ORIGIN_LDFLAGS)
 
 dist_man_MANS += \
 	%D%/axle.1 \
 	%D%/axle-bench.1 \
+	%D%/axle-config.1 \
 	%D%/axle-info.1 \
+	%D%/axle-launch.1 \
 	%D%/axle-train.1
 
 # bash-completion looks for files with the name of the command.

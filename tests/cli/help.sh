@@ -3,7 +3,7 @@
 # Help, manual pages and completion, and what happens on wrong usage.
 . "$top_srcdir/tests/cli/support.sh"
 
-commands='info train bench'
+commands='info train launch config bench'
 
 # options_of COMMAND: as the program lists them.
 options_of()
@@ -83,6 +83,7 @@ if command -v bash >/dev/null 2>&1; then
     check 'completion offers options' completes 'axle train --warm' --warmup-ratio
     check 'completion offers the values of an option' completes 'axle train --optimizer adam' \
         'adam adamw'
+    check 'completion offers programs to launch' completes 'axle launch -n 2 tru' '.*\btrue\b.*'
     check 'completion offers operands' completes 'axle bench di' dispatch
 else
     skip 'completion' 'there is no bash'
