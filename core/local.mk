@@ -205,8 +205,10 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/control.c \
 	%D%/group/control.h \
 	%D%/group/control_state.h \
+	%D%/group/hostlist.c \
 	%D%/group/listener.c \
 	%D%/group/meeting.c \
+	%D%/group/membership.c \
 	%D%/group/membership.h \
 	%D%/group/peer.h \
 	%D%/group/request.c \

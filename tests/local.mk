@@ -91,6 +91,9 @@ unit_tests = \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
 	%D%/unit/group/control \
+	%D%/unit/group/losses \
+	%D%/unit/group/meeting \
+	%D%/unit/group/strangers \
 	%D%/unit/io/safetensors \
 	%D%/unit/tensor/create \
 	%D%/unit/tensor/host \

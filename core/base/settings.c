@@ -78,6 +78,13 @@ const char *axle__setting(int setting)
     return value ? value->text : table[setting].fallback;
 }
 
+const char *axle__setting_shown(int setting)
+{
+    if (setting == AXLE_SETTING_SECRET && axle__setting_given(setting))
+        return "(not shown)";
+    return axle__setting(setting);
+}
+
 bool axle__setting_given(int setting)
 {
     const setting_value *value = value_of(setting);

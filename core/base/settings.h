@@ -25,6 +25,8 @@ typedef struct axle__setting_info {
 const axle__setting_info *axle__setting_describe(int setting);
 /* Value, else the default; valid until the process ends. Read from the environment at first use. */
 const char *axle__setting(int setting);
+/* The same for people's eyes: a secret is not shown. */
+const char *axle__setting_shown(int setting);
 /* Whether the environment gives it. */
 bool axle__setting_given(int setting);
 int64_t axle__setting_integer(int setting);

@@ -220,7 +220,7 @@ static json_t *describe_settings(void)
     for (int k = 0; k < AXLE_SETTING_COUNT; k++) {
         const axle__setting_info *about = axle__setting_describe(k);
         json_t *item = json_pack("{s:s, s:o, s:s, s:b, s:s}", "name", about->name, "value",
-                                 text(axle__setting(k)), "default", about->fallback, "given",
+                                 text(axle__setting_shown(k)), "default", about->fallback, "given",
                                  axle__setting_given(k), "help", about->help);
         if (json_array_append_new(array, item) != 0) {
             json_decref(array);

@@ -233,7 +233,7 @@ static void drop_slow_strangers(axle__server *server)
 {
     for (size_t k = 0; k < server->connection_count; k++) {
         axle__connection *connection = server->connections[k];
-        if (connection->stage < AXLE__STAGE_MEMBER && server->now - connection->since > HANDSHAKE)
+        if (axle__connection_is_stranger(connection) && server->now - connection->since > HANDSHAKE)
             connection->stage = AXLE__STAGE_OVER;
     }
 }

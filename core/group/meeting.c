@@ -65,8 +65,10 @@ static int refused(axle__wire_reader *said)
 
 static int try_again(attempt *at, const axle__channel *channel)
 {
-    snprintf(at->reason, sizeof(at->reason), "%s",
-             channel->broken[0] ? channel->broken : "it does not answer");
+    /* A try that the deadline cut off says less than the one before. */
+    if (channel->broken[0] || !at->reason[0] || axle__clock_ns() < at->deadline)
+        snprintf(at->reason, sizeof(at->reason), "%s",
+                 channel->broken[0] ? channel->broken : "it does not answer");
     return AGAIN;
 }
 
@@ -231,9 +233,14 @@ static int attend_from_afar(attempt *at)
     int64_t pause = FIRST_PAUSE, next_line = at->started + FIRST_LINE;
     for (;;) {
         bool unknown = false;
-        int fd = axle__socket_connect(at->config->host, at->config->port, at->deadline, at->reason,
-                                      sizeof(at->reason), &unknown);
-        int code = fd < 0 ? AGAIN : attend_over(at, fd);
+        char reason[AXLE__WIRE_REASON];
+        int fd = axle__socket_connect(at->config->host, at->config->port, at->deadline, reason,
+                                      sizeof(reason), &unknown);
+        int code = AGAIN;
+        if (fd >= 0)
+            code = attend_over(at, fd);
+        else
+            snprintf(at->reason, sizeof(at->reason), "%s", reason);
         if (code != AGAIN)
             return code;
         int64_t now = axle__clock_ns();

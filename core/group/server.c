@@ -36,13 +36,18 @@ void axle__connection_end(axle__server *server, axle__connection *connection)
     connection->since = server->now;
 }
 
+bool axle__connection_is_stranger(const axle__connection *connection)
+{
+    return connection->stage < AXLE__STAGE_MEMBER && !connection->is_own;
+}
+
 static axle__connection *oldest_stranger(axle__server *server, int *count)
 {
     axle__connection *oldest = NULL;
     *count = 0;
     for (size_t k = 0; k < server->connection_count; k++) {
         axle__connection *connection = server->connections[k];
-        if (connection->stage >= AXLE__STAGE_MEMBER)
+        if (!axle__connection_is_stranger(connection))
             continue;
         (*count)++;
         if (!oldest || connection->since < oldest->since)
@@ -71,7 +76,7 @@ static bool make_room(axle__server *server)
 }
 
 /* Serve a connected socket, which is taken over. */
-static bool add_connection(axle__server *server, int fd)
+static bool add_connection(axle__server *server, int fd, bool is_own)
 {
     axle__connection *connection = make_room(server) ? axle__alloc(1, sizeof(*connection)) : NULL;
     if (!connection) {
@@ -81,6 +86,7 @@ static bool add_connection(axle__server *server, int fd)
     axle__channel_open(&connection->channel, fd, AXLE__WIRE_STRANGER);
     connection->since = server->now;
     connection->rank = -1;
+    connection->is_own = is_own;
     server->connections[server->connection_count++] = connection;
     return true;
 }
@@ -101,7 +107,7 @@ static void accept_some(axle__server *server)
         axle__connection *oldest = oldest_stranger(server, &strangers);
         if (strangers >= MOST_STRANGERS + server->size)
             oldest->stage = AXLE__STAGE_OVER;
-        add_connection(server, fd);
+        add_connection(server, fd, false);
     }
 }
 
@@ -303,7 +309,7 @@ static int open_sockets(axle__server *server, const axle__control_config *config
 {
     int code = AXLE_OK;
     if (server->listener >= 0)
-        code = axle__socket_port(server->listener, &server->port);
+        code = axle__socket_inherit(server->listener, &server->port);
     else
         code = axle__socket_listen(config->host, config->port, &server->listener, &server->port);
     if (code)
@@ -345,7 +351,7 @@ int axle__server_start(const axle__control_config *config, axle__server **out, i
         set_up(server, config);
         code = open_sockets(server, config, pair);
     }
-    if (!code && !add_connection(server, pair[0]))
+    if (!code && !add_connection(server, pair[0], true))
         code = AXLE_ERR_NOMEM;
     else if (!code)
         code = start_thread(server);

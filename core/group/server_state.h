@@ -29,6 +29,7 @@ typedef struct axle__connection {
     axle__channel channel;
     axle__stage stage;
     int rank;      /* of a member */
+    bool is_own;   /* rank 0's, which nobody else can have */
     bool is_shut;  /* ending, and all is sent */
     int64_t since; /* of the stage */
     unsigned char client_nonce[AXLE__WIRE_NONCE], server_nonce[AXLE__WIRE_NONCE];
@@ -107,6 +108,8 @@ int64_t axle__service_next(const axle__server *server);
 void axle__service_free(axle__server *server);
 
 /* server.c */
+/* Whether it still has to say and prove who it is. */
+bool axle__connection_is_stranger(const axle__connection *connection);
 /* End a connection once what is queued for it is sent. */
 void axle__connection_end(axle__server *server, axle__connection *connection);
 

@@ -108,6 +108,20 @@ static int listen_at(const struct sockaddr_storage *address, socklen_t size)
     return -1;
 }
 
+static int port_of(int fd, int *port)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t size = sizeof(address);
+    (void)getsockname(fd, (struct sockaddr *)&address, &size);
+    if (address.ss_family == AF_INET)
+        *port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+    else if (address.ss_family == AF_INET6)
+        *port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    else
+        return axle_error_set(AXLE_ERR_INVALID, "descriptor %d is no socket of IP", fd);
+    return AXLE_OK;
+}
+
 int axle__socket_listen(const char *host, int port, int *fd, int *bound)
 {
     struct sockaddr_storage address;
@@ -127,7 +141,7 @@ int axle__socket_listen(const char *host, int port, int *fd, int *bound)
                               port);
     if (made < 0)
         return axle_error_set(AXLE_ERR_IO, "cannot listen at port %d: %s", port, strerror(errno));
-    int code = axle__socket_port(made, bound);
+    int code = port_of(made, bound);
     if (code) {
         axle__socket_close(made);
         return code;
@@ -136,21 +150,17 @@ int axle__socket_listen(const char *host, int port, int *fd, int *bound)
     return AXLE_OK;
 }
 
-int axle__socket_port(int fd, int *port)
+int axle__socket_inherit(int fd, int *port)
 {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address), word = sizeof(int);
     int listens = 0;
-    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &word) != 0 || !listens ||
-        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+    socklen_t size = sizeof(listens);
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens)
         return axle_error_set(AXLE_ERR_INVALID, "descriptor %d is no socket that listens", fd);
-    if (address.ss_family == AF_INET)
-        *port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-    else if (address.ss_family == AF_INET6)
-        *port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-    else
-        return axle_error_set(AXLE_ERR_INVALID, "descriptor %d is no socket of IP", fd);
-    return AXLE_OK;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+        fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        return axle_error_set(AXLE_ERR_IO, "descriptor %d: %s", fd, strerror(errno));
+    return port_of(fd, port);
 }
 
 int axle__socket_accept(int listener)

@@ -24,8 +24,9 @@ void axle__socket_close(int fd);
  * for 127.0.1.1 in its own tables. AXLE_ERR_IO where the port is in use.
  */
 int axle__socket_listen(const char *host, int port, int *fd, int *bound);
-/* The port of a socket that listens, into *port; AXLE_ERR_INVALID where it does not. */
-int axle__socket_port(int fd, int *port);
+/* Make a socket that another program opened one like ours; its port goes into *port.
+ * AXLE_ERR_INVALID where it is none that listens. */
+int axle__socket_inherit(int fd, int *port);
 /* A connection that waits at the listening socket; -1 and errno where there is none. */
 int axle__socket_accept(int listener);
 /* Two connected sockets. */

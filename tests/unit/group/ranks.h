@@ -125,6 +125,30 @@ static inline void *ranks_live(void *arg)
     return NULL;
 }
 
+/* A rank as a process of its own. To be called before any rank is a thread. Its exit status is the
+ * result of its body. */
+static inline pid_t ranks_fork(ranks_job *job, int rank)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child > 0)
+        return child;
+    alarm(100);
+    ranks_live(&job->members[rank]);
+    _exit(job->members[rank].code ? 100 : job->members[rank].result);
+}
+
+/* The status of a child that has ended or is to be killed. */
+static inline int ranks_reap(pid_t child, int signal)
+{
+    int status = -1;
+    if (signal)
+        kill(child, signal);
+    while (waitpid(child, &status, 0) != child)
+        continue;
+    return status;
+}
+
 static inline void ranks_start(ranks_job *job, int first)
 {
     for (int rank = first; rank < job->size; rank++)
