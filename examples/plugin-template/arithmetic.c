@@ -3,10 +3,9 @@
  * element. The core has merged dims where it could; most calls have one. */
 #include "template.h"
 
-static uint32_t support(const template_attrs *attrs)
+static int accepts(const template_attrs *attrs)
 {
-    const uint32_t kind = attrs->binary.kind;
-    return kind == AXLE_BINARY_ADD || kind == AXLE_BINARY_MUL ? AXLE_SUPPORT_YES : AXLE_SUPPORT_NO;
+    return attrs->binary.kind == AXLE_BINARY_ADD || attrs->binary.kind == AXLE_BINARY_MUL;
 }
 
 /* y = a + alpha * b or a * b, over the dims from `dim` on. Strides beyond a view's rank are 0. */
@@ -31,4 +30,4 @@ static void run(const template_attrs *attrs, const axle_op_args *args)
          template_data(args->in[1]));
 }
 
-const template_kernel template_arithmetic = {AXLE_OP_BINARY, support, run};
+const template_kernel template_arithmetic = {AXLE_OP_BINARY, AXLE_SUPPORT_YES, accepts, run};

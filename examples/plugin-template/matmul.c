@@ -4,10 +4,9 @@
 #include "template.h"
 
 /* The host runs products with other activations. */
-static uint32_t support(const template_attrs *attrs)
+static int accepts(const template_attrs *attrs)
 {
-    const uint32_t kind = attrs->matmul.activation;
-    return kind == 0 || kind == AXLE_UNARY_RELU ? AXLE_SUPPORT_YES : AXLE_SUPPORT_NO;
+    return attrs->matmul.activation == 0 || attrs->matmul.activation == AXLE_UNARY_RELU;
 }
 
 /* The first element of a row of matrix `batch`; leading dims count row-major. */
@@ -53,4 +52,4 @@ static void run(const template_attrs *attrs, const axle_op_args *args)
         multiply_row(&attrs->matmul, args, k / y->dim[r], k % y->dim[r]);
 }
 
-const template_kernel template_matmul = {AXLE_OP_MATMUL, support, run};
+const template_kernel template_matmul = {AXLE_OP_MATMUL, AXLE_SUPPORT_YES, accepts, run};

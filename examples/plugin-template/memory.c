@@ -7,14 +7,12 @@ axle_status template_buffer_create(axle_be_device *device, uint32_t kind, uint64
                                    axle_be_buffer **out, axle_error *error)
 {
     axle_be_buffer *buffer = template_host->alloc(template_host->ctx, sizeof(*buffer), 16);
-    void *data = buffer ? template_host->alloc(template_host->ctx, size, 64) : NULL;
     (void)device, (void)kind; /* pinned host memory, if `kind` asks for it, is no different */
-    if (!data) {
+    if (!buffer || !(buffer->data = template_host->alloc(template_host->ctx, size, 64))) {
         template_host->free(template_host->ctx, buffer);
         return template_fail(error, AXLE_ERR_NOMEM, "no memory for %llu bytes",
                              (unsigned long long)size);
     }
-    buffer->data = data;
     *out = buffer;
     return AXLE_OK;
 }

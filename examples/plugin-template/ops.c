@@ -14,10 +14,9 @@ struct axle_be_op {
     template_attrs attrs; /* a copy: what op_prepare is given lasts for the call only */
 };
 
-/* Optional operands that are absent are NULL. */
 static int all_f32(const axle_view *const *operands, uint32_t count)
 {
-    for (uint32_t k = 0; k < count; k++)
+    for (uint32_t k = 0; k < count; k++) /* absent operands are NULL */
         if (operands[k] && operands[k]->dtype != AXLE_DTYPE_F32)
             return 0;
     return 1;
@@ -27,7 +26,7 @@ static const template_kernel *find(const axle_op_desc *desc)
 {
     if (all_f32(desc->in, desc->n_in) && all_f32(desc->out, desc->n_out))
         for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
-            if (kernels[k]->op == desc->op)
+            if (kernels[k]->op == desc->op && kernels[k]->accepts(desc->attrs))
                 return kernels[k];
     return NULL;
 }
@@ -36,7 +35,7 @@ static axle_status op_query(axle_be_device *device, const axle_op_desc *desc, ax
 {
     const template_kernel *kernel = find(desc);
     (void)device;
-    info->support = kernel ? kernel->support(desc->attrs) : AXLE_SUPPORT_NO;
+    info->support = kernel ? kernel->support : AXLE_SUPPORT_NO;
     return AXLE_OK;
 }
 
@@ -45,14 +44,17 @@ static axle_status op_query(axle_be_device *device, const axle_op_desc *desc, ax
 static axle_status op_prepare(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
                               axle_error *error)
 {
-    const template_attrs *attrs = desc->attrs;
-    const uint32_t size = attrs->struct_size; /* more than we know if Axle is newer */
-    axle_be_op *op = template_host->alloc(template_host->ctx, sizeof(*op), 16);
+    const template_kernel *kernel = find(desc);
     (void)device;
+    if (!kernel)
+        return template_fail(error, AXLE_ERR_UNSUPPORTED, "operator %u is declined", desc->op);
+    axle_be_op *op = template_host->alloc(template_host->ctx, sizeof(*op), 16);
     if (!op)
         return template_fail(error, AXLE_ERR_NOMEM, "no memory for operator %u", desc->op);
+    const template_attrs *attrs = desc->attrs;
+    const uint32_t size = attrs->struct_size; /* more than we know if Axle is newer */
     memcpy(&op->attrs, attrs, size < sizeof(op->attrs) ? size : sizeof(op->attrs));
-    op->kernel = find(desc);
+    op->kernel = kernel;
     *out = op;
     return AXLE_OK;
 }

@@ -35,7 +35,9 @@ static axle_status device_info(uint32_t index, axle_device_info *out, axle_error
         /* Where the host can address the memory it runs what we lack without copies. */
         .caps = AXLE_CAP_HOST_VISIBLE | AXLE_CAP_DETERMINISTIC,
         .base_align = 64,
-        .storage_dtypes = ~UINT64_C(0), /* memory holds every type */
+#define TEMPLATE_BIT(name, number, bytes, text) | AXLE_DTYPE_BIT(number)
+        .storage_dtypes = 0 AXLE_DTYPE_LIST(TEMPLATE_BIT), /* memory holds every type */
+#undef TEMPLATE_BIT
         .compute_dtypes = AXLE_DTYPE_BIT(AXLE_DTYPE_F32),
         .name = "plain C in host memory",
     };
@@ -48,6 +50,8 @@ static axle_status device_info(uint32_t index, axle_device_info *out, axle_error
 
 static axle_status device_open(uint32_t index, axle_be_device **out, axle_error *error)
 {
+    if (index > 0)
+        return template_fail(error, AXLE_ERR_DEVICE, "there is no device %u", index);
     axle_be_device *device = template_host->alloc(template_host->ctx, sizeof(*device), 16);
     if (!device)
         return template_fail(error, AXLE_ERR_NOMEM, "no memory for device %u", index);

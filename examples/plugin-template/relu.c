@@ -3,15 +3,14 @@
  * with other strides are copied by the core, because support is AXLE_SUPPORT_CONTIGUOUS. */
 #include "template.h"
 
-static uint32_t support(const template_attrs *attrs)
+static int accepts(const template_attrs *attrs)
 {
-    return attrs->unary.kind == AXLE_UNARY_RELU ? AXLE_SUPPORT_CONTIGUOUS : AXLE_SUPPORT_NO;
+    return attrs->unary.kind == AXLE_UNARY_RELU;
 }
 
-/* A view of rank 0 has one element. */
 static int64_t count_of(const axle_view *view)
 {
-    int64_t count = 1;
+    int64_t count = 1; /* of rank 0, too */
     for (uint32_t k = 0; k < view->rank; k++)
         count *= view->dim[k];
     return count;
@@ -37,5 +36,6 @@ static void backward(const template_attrs *attrs, const axle_op_args *args)
         dx[k] = y[k] > 0 ? dy[k] : 0;
 }
 
-const template_kernel template_relu = {AXLE_OP_UNARY, support, forward};
-const template_kernel template_relu_backward = {AXLE_OP_UNARY_BACKWARD, support, backward};
+const template_kernel template_relu = {AXLE_OP_UNARY, AXLE_SUPPORT_CONTIGUOUS, accepts, forward};
+const template_kernel template_relu_backward = {AXLE_OP_UNARY_BACKWARD, AXLE_SUPPORT_CONTIGUOUS,
+                                                accepts, backward};

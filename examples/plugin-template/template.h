@@ -6,8 +6,7 @@
 #include <axle/backend.h>
 #include <axle/backend_ops.h>
 
-/* Axle's services: memory, threads, log, options. */
-extern const axle_host *template_host;
+extern const axle_host *template_host; /* Axle's services: memory, threads, log, options */
 
 /* An open device. Replace: the context and the handles of your driver. */
 struct axle_be_device {
@@ -29,17 +28,16 @@ typedef union template_attrs {
 
 /* An operator that we offer. */
 typedef struct template_kernel {
-    uint32_t op;                                      /* AXLE_OP_... */
-    uint32_t (*support)(const template_attrs *attrs); /* AXLE_SUPPORT_..., for operands of f32 */
+    uint32_t op, support;                        /* AXLE_OP_..., AXLE_SUPPORT_... */
+    int (*accepts)(const template_attrs *attrs); /* of an operator whose operands are f32 */
     void (*run)(const template_attrs *attrs, const axle_op_args *args);
 } template_kernel;
 
 extern const template_kernel template_relu, template_relu_backward, template_arithmetic,
     template_matmul;
 
-/* plugin.c: describe a failure, and return its code. */
 axle_status template_fail(axle_error *error, axle_status code, const char *format, ...)
-    AXLE_PRINTF(3, 4);
+    AXLE_PRINTF(3, 4); /* plugin.c: describe a failure, and return its code */
 
 /* memory.c */
 axle_status template_buffer_create(axle_be_device *device, uint32_t kind, uint64_t size,
