@@ -275,6 +275,7 @@ build_tests = \
 	%D%/build/configure.sh \
 	%D%/build/headers.sh \
 	%D%/build/install.sh \
+	%D%/build/opencl_kernels.sh \
 	%D%/build/symbols.sh
 
 # It opens the library at run time.
