@@ -173,10 +173,16 @@ conformance_tests = \
 	%D%/conformance/agreement_onednn.sh \
 	%D%/conformance/agreement_opencl.sh \
 	%D%/conformance/cases_onednn.sh \
+	%D%/conformance/cases_opencl.sh \
+	%D%/conformance/cases_opencl_1.sh \
+	%D%/conformance/cases_opencl_7.sh \
+	%D%/conformance/cases_opencl_64.sh \
 	%D%/conformance/cases_reference.sh \
 	%D%/conformance/golden_ops_onednn.sh \
+	%D%/conformance/golden_ops_opencl.sh \
 	%D%/conformance/golden_ops_reference.sh \
 	%D%/conformance/golden_optim_onednn.sh \
+	%D%/conformance/golden_optim_opencl.sh \
 	%D%/conformance/golden_optim_reference.sh
 TESTS += $(conformance_tests)
 

@@ -45,7 +45,12 @@ static void opens(void *library, const char *backend)
 
     find(library, "axle_device_open", &open_device);
     find(library, "axle_error_message", &message);
-    if (!check(open_device && open_device(backend, &device) == 0, backend) && message)
+    if (!open_device || !message)
+        check(0, "the library's functions are found");
+    else if (open_device(backend, &device) != 0 &&
+             strstr(message(), "finds nothing on this machine"))
+        printf("ok %d - %s # SKIP it finds no device\n", ++count, backend);
+    else if (!check(device != NULL, backend))
         printf("# %s\n", message());
 }
 
@@ -61,6 +66,9 @@ int main(void)
         opens(library, "reference");
 #ifdef WITH_ONEDNN
         opens(library, "onednn");
+#endif
+#ifdef WITH_OPENCL
+        opens(library, "opencl");
 #endif
     }
     printf("1..%d\n", count);

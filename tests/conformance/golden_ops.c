@@ -166,6 +166,15 @@ static bool run_family(const char *family)
     return true;
 }
 
+/* Whether a family is among the arguments; all are where there is none. */
+static bool is_wanted(const char *family, int argc, char **argv)
+{
+    for (int k = 1; k < argc; k++)
+        if (strcmp(argv[k], family) == 0)
+            return true;
+    return argc < 2;
+}
+
 int main(int argc, char **argv)
 {
     axle_device *device = axle_device_current();
@@ -173,7 +182,7 @@ int main(int argc, char **argv)
         return tap_bail_out(axle_error_message());
     tap_note("on %s, in %s", axle_device_backend(device), axle_dtype_name(golden_dtype()));
     for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++)
-        if ((argc < 2 || strcmp(argv[1], families[k]) == 0) && !run_family(families[k]))
+        if (is_wanted(families[k], argc, argv) && !run_family(families[k]))
             return tap_bail_out("the golden vectors cannot be read");
     return tap_finish();
 }

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# on_backend BACKEND PROGRAM: become a program of this folder, on a backend. Skips visibly what was
-# not built.
+# on_backend BACKEND PROGRAM [ARGUMENT...]: become a program of this folder, on a backend. Skips
+# visibly what was not built, and what finds no device.
 on_backend()
 {
     if [ "$1" != reference ] && [ ! -e "$top_builddir/.libs/backends/$1.so" ]; then
         echo "1..0 # SKIP the $1 backend is not built"
+        exit 0
+    fi
+    if [ "$1" = opencl ] && ! "$AXLE" info | grep -q '^  opencl .*opencl\.so$'; then
+        echo '1..0 # SKIP there is no OpenCL device'
         exit 0
     fi
     if [ ! -e "$top_builddir/tests/conformance/$2" ]; then
@@ -14,5 +18,7 @@ on_backend()
     fi
     AXLE_BACKEND=$1
     export AXLE_BACKEND
-    exec "$top_builddir/tests/conformance/$2"
+    on_backend_program=$top_builddir/tests/conformance/$2
+    shift 2
+    exec "$on_backend_program" "$@"
 }

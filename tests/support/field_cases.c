@@ -2,6 +2,7 @@
 #include "support/field_cases.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -91,11 +92,12 @@ static void expect_dims(const char *what, const axle_tensor *x, int rank, const 
 
 #define EXPECT_DIMS(x, ...) expect_dims(#x, x, AXLE_DIMS(__VA_ARGS__))
 
-/* A call that has to fail with that code. */
+/* A call that has to fail with that code; an asynchronous device tells when it is waited for. */
 static void expect_error(const char *what, const axle_tensor *x, int code)
 {
-    if (x || axle_error_code() != code)
-        complain("%s: %s", what, x ? "no error" : axle_error_message());
+    bool failed = axle_device_synchronize(axle_device_current()) != AXLE_OK || !x;
+    if (!failed || axle_error_code() != code)
+        complain("%s: %s", what, failed ? axle_error_message() : "no error");
     else
         axle_error_clear();
 }
@@ -494,6 +496,82 @@ static void large_means_do_not_cancel(int dtype)
     EXPECT(axle_sum_all(axle_abs(axle_group_norm(flat, 16, NULL, NULL, 1e-5))), 0);
 }
 
+/* ------------------------------------------------------------------ groups of work-items, threads
+ */
+
+/* Two rows of small numbers, different ones, and their softmax. */
+static void check_softmax(int width)
+{
+    double *x = calloc((size_t)width * 4, sizeof(double)), *y = x ? x + 2 * width : NULL, sum;
+    for (int row = 0; x && row < 2; row++) {
+        double *in = x + row * width, *out = y + row * width;
+        sum = 0;
+        for (int k = 0; k < width; k++)
+            sum += out[k] = exp(in[k] = (k * 5 + row) % 7);
+        for (int k = 0; k < width; k++)
+            out[k] /= sum;
+    }
+    axle_tensor *in = x ? tensor(AXLE_DIMS(2, width), x) : NULL;
+    expect("softmax", axle_softmax(in, 1), 1e-6, 2 * width, y);
+    free(x);
+}
+
+static void any_size_fits_any_group(int dtype)
+{
+    double negative[1001];
+    for (int k = 0; k <= 1000; k++)
+        negative[k] = -k;
+    leave_nan_behind();
+    axle_tensor *x = axle_arange(dtype, 0, 1001, 1);
+    EXPECT(axle_sum_all(x), 500500);
+    EXPECT(axle_max(x, 0, NULL, 0), 1000);
+    expect("neg", axle_neg(x), 0, 1001, negative);
+    const int widths[] = {1, 3, 257, 30522};
+    for (int k = 0; k < 4; k++)
+        check_softmax(widths[k]);
+}
+
+/* One of several threads that run the same operator with different arguments. */
+typedef struct scaling {
+    pthread_t thread;
+    axle_device *device;
+    double factor;
+    int dtype, wrong;
+} scaling;
+
+static void *scale_often(void *arg)
+{
+    scaling *s = arg;
+    axle_device_push(s->device);
+    for (int k = 0; k < 1000; k++) {
+        axle_scope_push();
+        double *got = values_of(axle_mul_scalar(axle_full(s->dtype, AXLE_DIMS(3), k), s->factor));
+        s->wrong += !got || got[0] != s->factor * k || got[2] != s->factor * k;
+        free(got);
+        axle_scope_pop();
+    }
+    axle_device_pop();
+    return NULL;
+}
+
+static void threads_do_not_mix_arguments(int dtype)
+{
+    axle_device *device = axle_device_current();
+    scaling s[2] = {{.device = device, .factor = 2, .dtype = dtype},
+                    {.device = device, .factor = 3, .dtype = dtype}};
+    for (int k = 0; k < 2; k++)
+        if (pthread_create(&s[k].thread, NULL, scale_often, &s[k]) != 0) {
+            complain("no thread");
+            s[k].thread = pthread_self();
+        }
+    for (int k = 0; k < 2; k++) {
+        if (!pthread_equal(s[k].thread, pthread_self()))
+            pthread_join(s[k].thread, NULL);
+        if (s[k].wrong)
+            complain("%d of 1000 results with factor %g are wrong", s[k].wrong, s[k].factor);
+    }
+}
+
 const field_case field_cases[] = {
     {"sums over nothing are 0, means NaN", sums_over_nothing},
     {"gradients of nothing have their shape", gradients_of_nothing_have_shape},
@@ -513,5 +591,7 @@ const field_case field_cases[] = {
     {"attention over no keys is zero", attention_over_nothing_is_zero},
     {"padding rows keep their value and get no gradient", padding_rows_keep_their_value},
     {"large means do not cancel in variances", large_means_do_not_cancel},
+    {"sums and softmax fit any size of work-groups", any_size_fits_any_group},
+    {"threads do not mix arguments", threads_do_not_mix_arguments},
 };
 const int field_case_count = sizeof(field_cases) / sizeof(field_cases[0]);

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Cases from the field on the OpenCL backend, in groups of no more than 64 work-items.
+. "$top_srcdir/tests/conformance/on_backend.sh"
+AXLE_FALLBACK=error
+AXLE_OPTIONS=opencl.max_local=64
+export AXLE_FALLBACK AXLE_OPTIONS
+on_backend opencl cases
