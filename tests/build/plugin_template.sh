@@ -117,6 +117,16 @@ template_trains_like_reference()
             END { exit bad || NR != 5 }'
 }
 
+# passes_backend_check NAME PLUGIN
+passes_backend_check()
+{
+    if moved backend-check --help >/dev/null 2>&1; then
+        check "$1 passes axle backend-check" moved backend-check --quick "$2"
+    else
+        skip "$1 passes axle backend-check" 'this axle has no backend-check'
+    fi
+}
+
 # check_template FOLDER
 check_template()
 {
@@ -127,6 +137,7 @@ check_template()
     }
     check 'the first backend of the tutorial trains LeNet on the host' tutorial_trains_without_operators
     check 'with an operator of its own it needs the host less' tutorial_trains_with_an_operator
+    passes_backend_check "the tutorial's backend" "$work/tutorial/mychip.so"
     for tool in autoreconf automake libtoolize; do
         command -v $tool >/dev/null 2>&1 || {
             skip 'the plugin template builds against a moved installation' "there is no $tool"
@@ -139,6 +150,7 @@ check_template()
     check 'it is configured for the moved installation' template_configure
     check 'it builds' $MAKE -s -C "$template"
     check 'it exports its entry only and links nothing of ours' template_exports_its_entry_only
+    passes_backend_check 'the template' "$template/.libs/template.so"
     check 'it is installed where the moved axle looks for backends' template_install
     check 'LeNet trains on it with the losses of the reference' template_trains_like_reference
 }
