@@ -19,6 +19,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/base/file_writer.c \
 	%D%/base/finalize.c \
 	%D%/base/finalize.h \
+	%D%/base/hash.c \
+	%D%/base/hash.h \
 	%D%/base/list.c \
 	%D%/base/list.h \
 	%D%/base/log.c \
@@ -128,6 +130,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/nn/activation.c \
 	%D%/nn/attention.c \
 	%D%/nn/check.c \
+	%D%/nn/checksum.c \
 	%D%/nn/conv.c \
 	%D%/nn/dropout.c \
 	%D%/nn/embedding.c \
@@ -202,15 +205,27 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/auth.h \
 	%D%/group/channel.c \
 	%D%/group/channel.h \
+	%D%/group/combine.c \
+	%D%/group/combine.h \
 	%D%/group/control.c \
 	%D%/group/control.h \
 	%D%/group/control_state.h \
+	%D%/group/distribution.c \
+	%D%/group/exchange.c \
+	%D%/group/failure.c \
+	%D%/group/group.c \
+	%D%/group/group.h \
+	%D%/group/half.h \
+	%D%/group/header.c \
 	%D%/group/hostlist.c \
 	%D%/group/listener.c \
 	%D%/group/meeting.c \
 	%D%/group/membership.c \
 	%D%/group/membership.h \
+	%D%/group/messages.c \
 	%D%/group/peer.h \
+	%D%/group/point.c \
+	%D%/group/reduction.c \
 	%D%/group/request.c \
 	%D%/group/server.c \
 	%D%/group/server.h \
@@ -222,6 +237,10 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/socket_list.h \
 	%D%/group/store.c \
 	%D%/group/store.h \
+	%D%/group/task.c \
+	%D%/group/task.h \
+	%D%/group/tensors.c \
+	%D%/group/transport.c \
 	%D%/group/wire.c \
 	%D%/group/wire.h \
 	%D%/io/module_state.c \
@@ -233,6 +252,11 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/accelerator.c \
 	%D%/train/accelerator.h \
 	%D%/train/prepare.c \
+	%D%/train/processes.c \
+	%D%/train/reducer.c \
+	%D%/train/reducer.h \
+	%D%/train/replicas.c \
+	%D%/train/replicas.h \
 	%D%/train/window.c
 
 # The numbers are current:revision:age of the interface that include/axle declares. At a release:

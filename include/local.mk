@@ -7,8 +7,10 @@ pkginclude_HEADERS += \
 	%D%/axle/axle.h \
 	%D%/axle/backend.h \
 	%D%/axle/backend_ops.h \
+	%D%/axle/collective.h \
 	%D%/axle/data.h \
 	%D%/axle/device.h \
+	%D%/axle/group.h \
 	%D%/axle/model.h \
 	%D%/axle/models.h \
 	%D%/axle/nn.h \

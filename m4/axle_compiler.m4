@@ -31,8 +31,12 @@ AS_CASE([$enable_werror], [yes | no], [],
 m4_foreach_w([axle_flag],
   [-std=c11 -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -fvisibility=hidden],
   [AXLE_ADD_FLAG([AXLE_CFLAGS], axle_flag)])
-AS_IF([test "x$enable_werror" = xyes], [AXLE_CFLAGS="$AXLE_CFLAGS -Werror"])
+AXLE_CXXFLAGS='-Wall -Wextra -fvisibility=hidden'
+AS_IF([test "x$enable_werror" = xyes],
+  [AXLE_CFLAGS="$AXLE_CFLAGS -Werror"
+   AXLE_CXXFLAGS="$AXLE_CXXFLAGS -Werror"])
 AC_SUBST([AXLE_CFLAGS])
+AC_SUBST([AXLE_CXXFLAGS])
 AC_SUBST([AXLE_LDFLAGS])
 ])
 
@@ -65,6 +69,7 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM], [AC_MSG_RESULT([yes])],
    AC_MSG_ERROR([--with-sanitizer=$with_sanitizer cannot be met: $CC does not link with $axle_sanitize])])
 CFLAGS=$axle_save_CFLAGS
 AXLE_CFLAGS="$AXLE_CFLAGS $axle_sanitize -fno-omit-frame-pointer"
+AXLE_CXXFLAGS="$AXLE_CXXFLAGS $axle_sanitize -fno-omit-frame-pointer"
 AXLE_LDFLAGS="$AXLE_LDFLAGS $axle_sanitize"
 ])
 

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/settings.h"
 
@@ -44,14 +45,9 @@ void axle__cache_set_limit(uint64_t bytes)
     atomic_store(&limit, bytes);
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
 static uint64_t hash(const void *data, uint64_t size)
 {
-    const unsigned char *byte = data;
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    for (uint64_t k = 0; k < size; k++)
-        value = (value ^ byte[k]) * UINT64_C(0x100000001b3);
-    return value;
+    return axle__hash(AXLE__HASH_START, data, size);
 }
 
 /* ------------------------------------------------------------------ the folder */

@@ -136,9 +136,11 @@ static int step(axle_optimizer *optimizer)
     optimizer->skipped = false;
     int status = axle__optimizer_lay_out(optimizer);
     if (!status && optimizer->before_step)
-        status = optimizer->before_step(optimizer, optimizer->before_user);
+        status = optimizer->before_step(optimizer, optimizer->step_user);
     if (!status)
         status = axle__optimizer_each_span(optimizer, true, update_span, NULL);
+    if (!status && optimizer->after_step)
+        status = optimizer->after_step(optimizer, optimizer->step_user);
     if (status)
         return status;
     if (optimizer->params)

@@ -55,7 +55,8 @@ struct axle_optimizer {
     bool suspended; /* inside an accumulation window: steps do nothing */
     bool holding;   /* gradients of a window are kept: zero_grad does nothing */
     int (*before_step)(axle_optimizer *optimizer, void *user); /* clipping */
-    void *before_user;
+    int (*after_step)(axle_optimizer *optimizer, void *user);  /* keeping replicas equal */
+    void *step_user;
     union {
         axle_sgd_options sgd;
         axle_adam_options adam;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/accelerator.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "data/loader.h"
 #include "optim/optimizer.h"
+#include "train/replicas.h"
 
 static int check_options(const axle_accelerator_options *o)
 {
@@ -34,8 +36,16 @@ int axle_accelerator_create(const axle_accelerator_options *options, axle_accele
     accelerator->options = o;
     accelerator->device = device;
     accelerator->window.ends = true;
-    *out = accelerator;
-    return axle_device_set_default(device);
+    status = axle_group_join(&accelerator->group);
+    if (!status)
+        status = axle__replicas_compare_devices(accelerator);
+    if (!status)
+        status = axle_device_set_default(device);
+    if (status)
+        axle_accelerator_release(accelerator);
+    else
+        *out = accelerator;
+    return status;
 }
 
 axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at)
@@ -52,9 +62,10 @@ axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at)
 static void let_go(axle__prepared *prepared)
 {
     axle_object *object = prepared->object;
+    axle__reducer_destroy(prepared->reducer);
     if (object->type == AXLE__OBJECT_OPTIMIZER) {
         axle_optimizer *optimizer = (axle_optimizer *)object;
-        optimizer->before_step = NULL;
+        optimizer->before_step = optimizer->after_step = NULL;
         optimizer->suspended = optimizer->holding = false;
         axle_optimizer_release(optimizer);
     } else if (object->type == AXLE__OBJECT_LOADER) {
@@ -69,10 +80,19 @@ static void let_go(axle__prepared *prepared)
     }
 }
 
+int axle_end_training(axle_accelerator *accelerator)
+{
+    axle_group *group = accelerator->group;
+    accelerator->group = NULL;
+    return axle_group_leave(group);
+}
+
 void axle_accelerator_release(axle_accelerator *accelerator)
 {
     if (!accelerator)
         return;
+    if (axle_end_training(accelerator) != AXLE_OK)
+        axle__warn("train", "%s", axle_error_message());
     for (int k = 0; k < accelerator->count; k++)
         let_go(&accelerator->prepared[k]);
     axle__free(accelerator->prepared);
@@ -87,14 +107,12 @@ axle_device *axle_accelerator_device(const axle_accelerator *accelerator)
 
 int axle_process_count(const axle_accelerator *accelerator)
 {
-    (void)accelerator;
-    return 1;
+    return accelerator->group ? axle_group_size(accelerator->group) : 1;
 }
 
 int axle_process_index(const axle_accelerator *accelerator)
 {
-    (void)accelerator;
-    return 0;
+    return accelerator->group ? axle_group_rank(accelerator->group) : 0;
 }
 
 int axle_is_main_process(const axle_accelerator *accelerator)

@@ -8,11 +8,14 @@
 #define AXLE_TRAIN_ACCELERATOR_H
 
 #include "axle/accelerator.h"
+#include "axle/group.h"
 #include "base/object.h"
+#include "train/reducer.h"
 
 typedef struct axle__prepared {
-    axle_object *object; /* retained */
-    bool clipped;        /* optimizers: the gradients of this update were clipped already */
+    axle_object *object;    /* retained */
+    bool clipped;           /* optimizers: the gradients of this update were clipped already */
+    axle__reducer *reducer; /* optimizers of a job of several processes */
 } axle__prepared;
 
 /* A loop under way over a prepared loader; an evaluation inside training makes two. */
@@ -28,12 +31,16 @@ enum { AXLE__MOST_LOOPS = 8 };
 typedef struct axle__window {
     int64_t batches;    /* counted so far */
     bool ends;          /* the last of them ends the window */
+    bool reduced;       /* its gradients were summed over the processes */
     double weight, sum; /* of the last batch; of all */
 } axle__window;
 
 struct axle_accelerator {
     axle_accelerator_options options;
     axle_device *device;
+    axle_group *group;
+    bool mixed; /* processes compute on different backends */
+    bool triggered;
     axle__prepared *prepared;
     int count;
     axle__loop loops[AXLE__MOST_LOOPS]; /* the innermost last */
@@ -44,6 +51,9 @@ struct axle_accelerator {
 
 /* The loader's observer; user is the accelerator. */
 void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
+
+/* The innermost loop under way; NULL where there is none. */
+axle__loop *axle__current_loop(const axle_accelerator *accelerator);
 
 /* The next prepared optimizer after place *at, which starts from 0; NULL at the end. */
 axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at);

@@ -5,6 +5,7 @@
 #include "data/loader.h"
 #include "optim/optimizer.h"
 #include "train/accelerator.h"
+#include "train/replicas.h"
 
 static bool is_prepared(const axle_accelerator *accelerator, const axle_object *object)
 {
@@ -16,12 +17,15 @@ static bool is_prepared(const axle_accelerator *accelerator, const axle_object *
 
 static int prepare_module(axle_accelerator *accelerator, axle_object *object)
 {
-    return axle_module_to_device((axle_module *)object, accelerator->device);
+    axle_module *module = (axle_module *)object;
+    int status = axle_module_to_device(module, accelerator->device);
+    return status ? status : axle__replicas_copy_module(accelerator, module);
 }
 
 static int prepare_model(axle_accelerator *accelerator, axle_object *object)
 {
-    return axle_module_to_device(axle_model_module((axle_model *)object), accelerator->device);
+    axle_module *module = axle_model_module((axle_model *)object);
+    return prepare_module(accelerator, (axle_object *)module);
 }
 
 /* An optimizer may come without its model: its parameters are moved one by one. */
@@ -43,8 +47,9 @@ static int prepare_optimizer(axle_accelerator *accelerator, axle_object *object)
         status = axle__optimizer_lay_out(optimizer);
     axle_scope_pop();
     optimizer->before_step = axle__clip_before_step;
-    optimizer->before_user = accelerator;
-    return status;
+    optimizer->after_step = accelerator->mixed ? axle__replicas_after_step : NULL;
+    optimizer->step_user = accelerator;
+    return status ? status : axle__replicas_copy_parameters(accelerator, optimizer);
 }
 
 static int prepare_loader(axle_accelerator *accelerator, axle_object *object)
@@ -52,7 +57,8 @@ static int prepare_loader(axle_accelerator *accelerator, axle_object *object)
     axle_loader *loader = (axle_loader *)object;
     axle__loader_place(loader, accelerator->device);
     axle__loader_set_observer(loader, axle__loop_observe, accelerator);
-    return AXLE_OK;
+    return axle__loader_shard(loader, axle_process_count(accelerator),
+                              axle_process_index(accelerator));
 }
 
 static int prepare_scheduler(axle_accelerator *accelerator, axle_object *object)
@@ -101,8 +107,13 @@ static int take_over(axle_accelerator *accelerator, axle_object *object, const s
     int status = kind->prepare(accelerator, object);
     if (status)
         return status;
+    axle__reducer *reducer = NULL;
+    if (object->type == AXLE__OBJECT_OPTIMIZER && axle_process_count(accelerator) > 1)
+        status = axle__reducer_create(accelerator->group, (axle_optimizer *)object, &reducer);
+    if (status)
+        return status;
     axle__object_retain(object);
-    prepared[accelerator->count++] = (axle__prepared){.object = object};
+    prepared[accelerator->count++] = (axle__prepared){.object = object, .reducer = reducer};
     return AXLE_OK;
 }
 

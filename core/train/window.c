@@ -42,7 +42,7 @@ void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch
                      .last = is_last != 0};
 }
 
-static axle__loop *current_loop(const axle_accelerator *accelerator)
+axle__loop *axle__current_loop(const axle_accelerator *accelerator)
 {
     int n = accelerator->loop_count;
     return n ? (axle__loop *)&accelerator->loops[n - 1] : NULL;
@@ -64,7 +64,7 @@ static int64_t batches_so_far(const axle_accelerator *accelerator, const axle__l
 
 int axle_is_update(const axle_accelerator *accelerator)
 {
-    const axle__loop *loop = current_loop(accelerator);
+    const axle__loop *loop = axle__current_loop(accelerator);
     if (loop && loop->counted)
         return accelerator->window.ends;
     return would_end(accelerator, loop, batches_so_far(accelerator, loop));
@@ -112,7 +112,8 @@ static int count_batch(axle_accelerator *accelerator, axle__loop *loop, double w
     window->sum += weight;
     if (loop)
         loop->counted = true;
-    if (window->ends && window->batches > 1 && window->sum > 0.0)
+    bool alone = axle_process_count(accelerator) == 1;
+    if (alone && window->ends && window->batches > 1 && window->sum > 0.0)
         return divide_sums(accelerator);
     return AXLE_OK;
 }
@@ -124,12 +125,26 @@ static void tell_optimizers(axle_accelerator *accelerator)
         o->suspended = o->holding = !accelerator->window.ends;
 }
 
-/* Factor of the batch's gradient: its weight in the sum, or its share once the sum is known. */
-static double factor_of(const axle__window *window)
+/* Sum of the weights of all processes, known once their gradients were summed. */
+static double weight_sum(axle_accelerator *accelerator)
 {
-    if (!window->ends)
+    double sum = 0.0;
+    for (int k = 0; k < accelerator->count && sum == 0.0; k++)
+        if (accelerator->prepared[k].reducer)
+            sum = axle__reducer_weight_sum(accelerator->prepared[k].reducer);
+    return sum;
+}
+
+/* Factor of the batch's gradient: its weight in the sum, or its share once the sum is known. With
+ * several processes the reducers divide. */
+static double factor_of(axle_accelerator *accelerator)
+{
+    const axle__window *window = &accelerator->window;
+    bool alone = axle_process_count(accelerator) == 1;
+    if (!window->ends || (!alone && !window->reduced))
         return window->weight;
-    return window->sum > 0.0 ? window->weight / window->sum : 0.0;
+    double sum = alone ? window->sum : weight_sum(accelerator);
+    return sum > 0.0 ? window->weight / sum : 0.0;
 }
 
 static int backward_scaled(axle_tensor *loss, double factor)
@@ -145,6 +160,27 @@ static int backward_scaled(axle_tensor *loss, double factor)
     if (!status)
         status = axle_tensor_backward(loss, gradient, 0);
     axle_scope_pop();
+    return status;
+}
+
+/* A backward pass whose gradients are summed over the processes meanwhile. */
+static int backward_reduced(axle_accelerator *accelerator, axle_tensor *loss)
+{
+    axle__window *window = &accelerator->window;
+    double factor = factor_of(accelerator);
+    int status = AXLE_OK, begun = 0;
+    for (; begun < accelerator->count && !status; begun++)
+        if (accelerator->prepared[begun].reducer)
+            status = axle__reducer_begin(accelerator->prepared[begun].reducer, window->sum,
+                                         window->reduced);
+    if (!status)
+        status = backward_scaled(loss, factor);
+    for (int k = 0; k < begun; k++) {
+        axle__reducer *reducer = accelerator->prepared[k].reducer;
+        int code = reducer ? axle__reducer_end(reducer, status) : AXLE_OK;
+        status = status ? status : code;
+    }
+    window->reduced = true;
     return status;
 }
 
@@ -170,11 +206,13 @@ int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss, dou
         status = axle_error_set(AXLE_ERR_INVALID, "axle_backward_weighted: weight %g", weight);
     if (status)
         return status;
-    axle__loop *loop = current_loop(accelerator);
+    axle__loop *loop = axle__current_loop(accelerator);
     if (!loop || !loop->counted)
         status = count_batch(accelerator, loop, weight);
-    if (!status)
-        status = backward_scaled(loss, factor_of(&accelerator->window));
+    if (!status && accelerator->window.ends && axle_process_count(accelerator) > 1)
+        status = backward_reduced(accelerator, loss);
+    else if (!status)
+        status = backward_scaled(loss, factor_of(accelerator));
     if (!status)
         tell_optimizers(accelerator);
     return status;
@@ -182,7 +220,7 @@ int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss, dou
 
 int axle_backward(axle_accelerator *accelerator, axle_tensor *loss)
 {
-    const axle__loop *loop = current_loop(accelerator);
+    const axle__loop *loop = axle__current_loop(accelerator);
     return axle_backward_weighted(accelerator, loss, loop ? loop->rows : 1.0);
 }
 

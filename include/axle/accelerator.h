@@ -26,6 +26,7 @@
 #define AXLE_ACCELERATOR_H
 
 #include "axle/autograd.h"
+#include "axle/group.h"
 #include "axle/model.h"
 #include "axle/optim.h"
 
@@ -51,7 +52,10 @@ typedef struct axle_accelerator_options {
 /** Open the device. @param options  NULL for the defaults. */
 AXLE_API int axle_accelerator_create(const axle_accelerator_options *options,
                                      axle_accelerator **out);
-/** Prepared objects stay usable. NULL is fine. */
+/** Leave the job in order: an error where another process still computes, as when its loop was
+ * longer. The accelerator then stands for this process alone. */
+AXLE_API int axle_end_training(axle_accelerator *accelerator);
+/** Prepared objects stay usable; ends the training, where that was not done. NULL is fine. */
 AXLE_API void axle_accelerator_release(axle_accelerator *accelerator);
 
 /**
@@ -83,10 +87,48 @@ AXLE_API axle_device *axle_accelerator_device(const axle_accelerator *accelerato
 AXLE_API int axle_process_count(const axle_accelerator *accelerator);
 AXLE_API int axle_process_index(const axle_accelerator *accelerator);
 AXLE_API int axle_is_main_process(const axle_accelerator *accelerator);
+/** Among the processes of this host. */
+AXLE_API int axle_local_process_index(const axle_accelerator *accelerator);
+AXLE_API int axle_is_local_main_process(const axle_accelerator *accelerator);
 /** The plan line; "" before a loader was prepared. Borrowed. */
 AXLE_API const char *axle_accelerator_plan(const axle_accelerator *accelerator);
 /** Move a tensor or a batch that came from elsewhere. */
 AXLE_API axle_tensor *axle_accelerator_place(axle_accelerator *accelerator, axle_tensor *tensor);
+
+/* ------------------------------------------------------------------ processes */
+
+/** The group of the job's processes; of one, where there is no job. Borrowed. */
+AXLE_API axle_group *axle_accelerator_group(const axle_accelerator *accelerator);
+/** Wait for everyone. */
+AXLE_API int axle_wait_for_everyone(axle_accelerator *accelerator);
+/** The rows of all processes, in order; see axle_all_gather(). */
+AXLE_API axle_tensor *axle_accelerator_gather(axle_accelerator *accelerator, axle_tensor *tensor);
+/** The same for what was computed from the batch under way: each sample is there once. */
+AXLE_API axle_tensor *axle_gather_for_metrics(axle_accelerator *accelerator, axle_tensor *tensor);
+/** A new tensor, combined over all processes. @param op  as in axle_all_reduce(). */
+AXLE_API axle_tensor *axle_accelerator_reduce(axle_accelerator *accelerator, axle_tensor *tensor,
+                                              int op);
+/** Pad dim @p dim to the longest of all processes with @p value, at its end or its beginning. */
+AXLE_API axle_tensor *axle_pad_across_processes(axle_accelerator *accelerator, axle_tensor *tensor,
+                                                int dim, double value, int pad_first);
+/** sum(weight * value) / sum(weight) over all processes; 0 where there is no weight. */
+AXLE_API int axle_weighted_mean(axle_accelerator *accelerator, double value, double weight,
+                                double *out);
+/** This process's part of @p n items: [*first, *first + *count). The first n mod P processes have
+ * one more. */
+AXLE_API void axle_split_between_processes(const axle_accelerator *accelerator, int64_t n,
+                                           int64_t *first, int64_t *count);
+/** Let the main process (of the host, where @p local) go first: between these two calls it runs
+ * while the others wait. */
+AXLE_API int axle_main_process_first_begin(axle_accelerator *accelerator, int local);
+AXLE_API int axle_main_process_first_end(axle_accelerator *accelerator, int local);
+/** Set a flag that every process sees at its next axle_check_trigger(), which resets it. */
+AXLE_API void axle_set_trigger(axle_accelerator *accelerator);
+/** @param out  whether any process set the flag. */
+AXLE_API int axle_check_trigger(axle_accelerator *accelerator, int *out);
+/** Print to standard output on the main process only. */
+AXLE_API void axle_print(const axle_accelerator *accelerator, const char *format, ...)
+    AXLE_PRINTF(2, 3);
 
 AXLE_END_DECLS
 

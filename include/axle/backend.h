@@ -323,7 +323,8 @@ typedef struct axle_plugin {
 typedef const axle_plugin *(*axle_plugin_init_fn)(const axle_host *host, axle_error *error);
 /** Head of that function's definition. It returns NULL, and fills *error, to decline. */
 #define AXLE_PLUGIN_DEFINE(host, error)                                                            \
-    AXLE_API const axle_plugin *axle_plugin_init_v1(const axle_host *host, axle_error *error);     \
+    AXLE_EXTERN AXLE_API const axle_plugin *axle_plugin_init_v1(const axle_host *host,             \
+                                                                axle_error *error);                \
     AXLE_API const axle_plugin *axle_plugin_init_v1(const axle_host *host, axle_error *error)
 
 AXLE_END_DECLS

@@ -99,6 +99,9 @@ AXLE_API int axle_module_each_buffer(const axle_module *module, axle_tensor_visi
                                      void *user);
 /** Number of elements of all parameters. */
 AXLE_API int64_t axle_module_parameter_count(const axle_module *module);
+/** A number that follows from the names, shapes and bits of all parameters and buffers: equal
+ * models have equal ones, on every machine of one byte order. */
+AXLE_API int axle_module_checksum(const axle_module *module, uint64_t *out);
 
 /** Set training or evaluation mode for the tree. */
 AXLE_API void axle_module_train(axle_module *module, int on);

@@ -15,9 +15,11 @@
 #ifdef __cplusplus
 #define AXLE_BEGIN_DECLS extern "C" {
 #define AXLE_END_DECLS }
+#define AXLE_EXTERN extern "C"
 #else
 #define AXLE_BEGIN_DECLS
 #define AXLE_END_DECLS
+#define AXLE_EXTERN extern
 #endif
 
 #if defined(__GNUC__)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding out who is to blame. The transport says that a message failed; who is lost, and who has
+ * not arrived, the control connection knows.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "group/group.h"
+
+/* A broken connection is noticed on both ways at about the same time; the news of it needs a
+ * moment. */
+enum { NEWS_MS = 1000, SURVEY_MS = 1000 };
+
+/* Wait until someone was reported lost. */
+static bool hear_of_loss(axle_group *group)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += NEWS_MS / 1000;
+    pthread_mutex_lock(&group->mutex);
+    while (group->lost_rank < 0 &&
+           pthread_cond_timedwait(&group->changed, &group->mutex, &until) != ETIMEDOUT)
+        ;
+    bool lost = group->lost_rank >= 0;
+    pthread_mutex_unlock(&group->mutex);
+    return lost;
+}
+
+/* Those whom everyone waits for: lost, or not yet where this process is. */
+static size_t name_absent(const axle_group *group, const axle__peer *peers, char *text, size_t size)
+{
+    size_t end = 0;
+    for (int k = 0; k < group->size && end < size; k++) {
+        const axle__peer *peer = &peers[k];
+        if (k == group->rank || (!peer->lost && peer->sequence >= group->sequence))
+            continue;
+        const char *separator = end ? "; " : "";
+        if (peer->lost)
+            end += (size_t)snprintf(text + end, size - end, "%srank %d is lost", separator, k);
+        else if (peer->sequence == 0)
+            end += (size_t)snprintf(text + end, size - end, "%srank %d has not come to any",
+                                    separator, k);
+        else
+            end += (size_t)snprintf(text + end, size - end, "%srank %d is still at its %lluth, %s",
+                                    separator, k, (unsigned long long)peer->sequence, peer->what);
+    }
+    return end;
+}
+
+static void survey(axle_group *group, char *text, size_t size)
+{
+    axle__peer *peers = axle__alloc((size_t)group->size, sizeof(*peers));
+    if (peers &&
+        axle__control_survey(group->control, (int64_t)SURVEY_MS * 1000000, peers) == AXLE_OK)
+        name_absent(group, peers, text, size);
+    axle_error_clear();
+    axle__free(peers);
+}
+
+static void explain(axle_group *group, int peer, axle_status status, const char *transport_says,
+                    char *text, size_t size)
+{
+    text[0] = '\0';
+    if (status != AXLE_ERR_TIMEOUT && hear_of_loss(group)) {
+        snprintf(text, size, "rank %d is lost: %s", group->lost_rank, group->lost_reason);
+        return;
+    }
+    survey(group, text, size);
+    if (!text[0] && group->lost_rank >= 0)
+        snprintf(text, size, "rank %d is lost: %s", group->lost_rank, group->lost_reason);
+    if (!text[0])
+        snprintf(text, size, "the message from or to rank %d failed: %s", peer, transport_says);
+}
+
+int axle__group_failed(axle_group *group, const axle__header *header, int peer, axle_status status,
+                       const char *text)
+{
+    char what[256], why[AXLE__TASK_MESSAGE / 2], message[AXLE__TASK_MESSAGE];
+    axle__error_record outer;
+    axle__error_take(&outer);
+    explain(group, peer, status, text, why, sizeof(why));
+    axle__header_text(header, what, sizeof(what));
+    if (status == AXLE_ERR_TIMEOUT)
+        snprintf(message, sizeof(message), "%s (number %llu): not finished after %g s; %s", what,
+                 (unsigned long long)group->sequence, (double)group->timeout_ns * 1e-9, why);
+    else
+        snprintf(message, sizeof(message), "%s (number %llu): %s", what,
+                 (unsigned long long)group->sequence, why);
+    axle__group_poison(group, message);
+    axle__error_restore(&outer);
+    return axle_error_set(status == AXLE_ERR_INTERRUPTED ? AXLE_ERR_IO : status, "%s", message);
+}
+
+void axle__group_poison(axle_group *group, const char *reason)
+{
+    pthread_mutex_lock(&group->mutex);
+    bool first = !group->poisoned;
+    if (first) {
+        group->poisoned = true;
+        snprintf(group->poison, sizeof(group->poison), "%s", reason);
+    }
+    pthread_mutex_unlock(&group->mutex);
+    if (first && group->control)
+        axle__control_fail(group->control, reason);
+}

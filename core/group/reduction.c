@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All-reduce and reduce-scatter. Each process combines one piece of the vector: it receives that
+ * piece from all others, adds in the order of ranks, and sends the sum back. That moves as many
+ * bytes as a ring, in two hops, and every process gets the same bits. Pieces are cut into segments,
+ * so that sums and transfers overlap.
+ */
+#include "base/memory.h"
+#include "group/combine.h"
+#include "group/group.h"
+
+/* Segments are large enough for the cost of a message not to matter, small enough to stay in the
+ * cache; a block's number of segments bounds the tags. */
+enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_MAX = 1 << 12, DEPTH = 2 };
+/* Numbers of messages: contributions, then results. */
+enum { CONTRIBUTION = 0, RESULT = SEGMENTS_MAX };
+
+typedef struct reduction {
+    axle_group *group;
+    const axle__task *task;
+    const unsigned char *in;
+    unsigned char *out;
+    size_t item;         /* bytes of an element */
+    uint64_t count;      /* elements */
+    uint64_t segment;    /* elements of one */
+    uint32_t segments;   /* of the longest piece */
+    unsigned char *room; /* DEPTH * size segments for contributions */
+    axle__messages contributions, others;
+} reduction;
+
+typedef struct range {
+    uint64_t first, count;
+} range;
+
+static range piece_of(const reduction *r, int rank)
+{
+    uint64_t size = (uint64_t)r->group->size, share = r->count / size, longer = r->count % size;
+    uint64_t k = (uint64_t)rank;
+    return (range){k * share + (k < longer ? k : longer), share + (k < longer)};
+}
+
+static range segment_of(const reduction *r, int rank, uint32_t number)
+{
+    range piece = piece_of(r, rank);
+    uint64_t first = (uint64_t)number * r->segment;
+    if (first >= piece.count)
+        return (range){piece.first, 0};
+    uint64_t left = piece.count - first;
+    return (range){piece.first + first, left < r->segment ? left : r->segment};
+}
+
+static unsigned char *room_of(const reduction *r, int rank, uint32_t number)
+{
+    uint64_t place = (uint64_t)(number % DEPTH) * (uint64_t)r->group->size + (uint64_t)rank;
+    return r->room + place * r->segment * r->item;
+}
+
+static int expect_contributions(reduction *r, uint32_t number)
+{
+    int status = AXLE_OK, me = r->group->rank;
+    uint64_t bytes = segment_of(r, me, number).count * r->item;
+    for (int rank = 0; rank < r->group->size && !status; rank++)
+        if (rank != me)
+            status = axle__recv_start(r->group, &r->contributions, rank,
+                                      axle__tag(r->group, CONTRIBUTION + number),
+                                      room_of(r, rank, number), bytes);
+    return status;
+}
+
+static int send_contributions(reduction *r)
+{
+    int status = AXLE_OK, me = r->group->rank, size = r->group->size;
+    for (uint32_t number = 0; number < r->segments; number++)
+        for (int k = 1; k < size && !status; k++) {
+            int rank = (me + k) % size;
+            range s = segment_of(r, rank, number);
+            status = axle__send_start(r->group, &r->others, rank,
+                                      axle__tag(r->group, CONTRIBUTION + number),
+                                      r->in + s.first * r->item, s.count * r->item);
+        }
+    return status;
+}
+
+static int expect_results(reduction *r)
+{
+    int status = AXLE_OK, me = r->group->rank, size = r->group->size;
+    for (uint32_t number = 0; number < r->segments; number++)
+        for (int k = 1; k < size && !status; k++) {
+            int rank = (me + k) % size;
+            range s = segment_of(r, rank, number);
+            status =
+                axle__recv_start(r->group, &r->others, rank, axle__tag(r->group, RESULT + number),
+                                 r->out + s.first * r->item, s.count * r->item);
+        }
+    return status;
+}
+
+static int send_results(reduction *r, uint32_t number)
+{
+    int status = AXLE_OK, me = r->group->rank, size = r->group->size;
+    range s = segment_of(r, me, number);
+    for (int k = 1; k < size && !status; k++)
+        status = axle__send_start(r->group, &r->others, (me + k) % size,
+                                  axle__tag(r->group, RESULT + number), r->out + s.first * r->item,
+                                  s.count * r->item);
+    return status;
+}
+
+/* Combine a segment into `to`. */
+static int combine_segment(reduction *r, uint32_t number, unsigned char *to)
+{
+    const axle__header *header = &r->task->header;
+    int size = r->group->size;
+    range s = segment_of(r, r->group->rank, number);
+    const void **parts = axle__alloc((size_t)size, sizeof(*parts));
+    if (!parts)
+        return axle_error_code();
+    for (int rank = 0; rank < size; rank++)
+        parts[rank] = rank == r->group->rank ? r->in + s.first * r->item : room_of(r, rank, number);
+    int status =
+        axle__combine(header->reduction, header->dtype, parts, size, r->task->scale, to, s.count);
+    axle__free(parts);
+    return status;
+}
+
+/* Contributions of a segment are waited for in the order in which they were expected. */
+static int take_segment(reduction *r, uint32_t number, unsigned char *to)
+{
+    size_t each = (size_t)r->group->size - 1;
+    size_t due = segment_of(r, r->group->rank, number).count ? r->contributions.waited + each
+                                                             : r->contributions.waited;
+    int status = axle__messages_wait(r->group, &r->contributions, due);
+    if (!status)
+        status = combine_segment(r, number, to);
+    if (!status && number + DEPTH < r->segments)
+        status = expect_contributions(r, number + DEPTH);
+    return status;
+}
+
+static int set_up(reduction *r, axle_group *group, const axle__task *task)
+{
+    *r = (reduction){.group = group, .task = task, .in = task->in, .out = task->out};
+    r->item = axle_dtype_size(task->header.dtype);
+    r->count = task->header.count;
+    uint64_t piece = piece_of(r, 0).count;
+    r->segment = SEGMENT_BYTES / r->item;
+    if (piece / SEGMENTS_MAX >= r->segment)
+        r->segment = piece / SEGMENTS_MAX + 1;
+    if (piece < r->segment)
+        r->segment = piece ? piece : 1;
+    r->segments = (uint32_t)((piece + r->segment - 1) / r->segment);
+    r->room = axle__scratch(group, DEPTH * (size_t)group->size * (size_t)r->segment * r->item);
+    return r->room ? AXLE_OK : axle_error_code();
+}
+
+static int expect_first(reduction *r)
+{
+    int status = AXLE_OK;
+    for (uint32_t number = 0; number < DEPTH && number < r->segments && !status; number++)
+        status = expect_contributions(r, number);
+    return status;
+}
+
+static int end(reduction *r, int status)
+{
+    axle__messages_drop(&r->contributions);
+    if (!status)
+        return axle__messages_finish(r->group, &r->others);
+    axle__messages_drop(&r->others);
+    return status;
+}
+
+int axle__all_reduce_data(axle_group *group, axle__task *task)
+{
+    reduction r;
+    if (group->size == 1 && task->scale == 1.0 && task->in == task->out)
+        return AXLE_OK;
+    int status = set_up(&r, group, task);
+    if (!status)
+        status = expect_first(&r);
+    if (!status)
+        status = expect_results(&r);
+    if (!status)
+        status = send_contributions(&r);
+    for (uint32_t number = 0; number < r.segments && !status; number++) {
+        status =
+            take_segment(&r, number, r.out + segment_of(&r, group->rank, number).first * r.item);
+        if (!status)
+            status = send_results(&r, number);
+    }
+    return end(&r, status);
+}
+
+int axle__reduce_scatter_data(axle_group *group, axle__task *task)
+{
+    reduction r;
+    int status = set_up(&r, group, task);
+    if (!status)
+        status = expect_first(&r);
+    if (!status)
+        status = send_contributions(&r);
+    for (uint32_t number = 0; number < r.segments && !status; number++)
+        status = take_segment(&r, number, r.out + (uint64_t)number * r.segment * r.item);
+    return end(&r, status);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doing a task, step by step. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "group/combine.h"
+#include "group/group.h"
+
+enum { MAGIC = 0x41784c65 };
+
+static double weight_sum(const axle_group *group)
+{
+    double sum = 0.0;
+    for (int k = 0; k < group->size; k++)
+        sum += group->headers[k].weight;
+    return sum;
+}
+
+/* What sums are multiplied by; a weighted mean over no weight is 0. */
+static double scale_of(const axle_group *group, const axle__task *task)
+{
+    if (task->header.weighted)
+        return task->weight_sum > 0.0 ? 1.0 / task->weight_sum : 0.0;
+    return task->header.reduction == AXLE_REDUCE_MEAN ? 1.0 / group->size : 1.0;
+}
+
+static int (*const data[AXLE__TASK_LIMIT])(axle_group *group, axle__task *task) = {
+    [AXLE__TASK_ALL_REDUCE] = axle__all_reduce_data,
+    [AXLE__TASK_REDUCE_SCATTER] = axle__reduce_scatter_data,
+    [AXLE__TASK_ALL_GATHER] = axle__gather_data,
+    [AXLE__TASK_GATHER] = axle__gather_data,
+    [AXLE__TASK_BROADCAST] = axle__broadcast_data,
+    [AXLE__TASK_SCATTER] = axle__scatter_data,
+};
+
+static void read_headers(const axle_group *group, axle__task *task)
+{
+    task->weight_sum = weight_sum(group);
+    task->scale = scale_of(group, task);
+    task->least_absent = AXLE__ABSENT_ALL;
+    task->most_absent = AXLE__ABSENT_NONE;
+    for (int k = 0; k < group->size; k++) {
+        uint8_t absent = group->headers[k].absent;
+        task->least_absent = absent < task->least_absent ? absent : task->least_absent;
+        task->most_absent = absent > task->most_absent ? absent : task->most_absent;
+    }
+}
+
+static int run_collective(axle_group *group, axle__task *task)
+{
+    char what[AXLE__CONTROL_TEXT];
+    task->header.magic = MAGIC;
+    task->header.sequence = ++group->sequence;
+    if (group->control)
+        axle__control_report(group->control, group->sequence,
+                             axle__header_text(&task->header, what, sizeof(what)));
+    int status = axle__headers_exchange(group, &task->header);
+    if (status)
+        return status;
+    status = axle__headers_agree(group->headers, group->size);
+    task->known = status != AXLE_OK;
+    if (status)
+        return status;
+    read_headers(group, task);
+    if (task->place)
+        status = task->place(task, group->headers, group->size);
+    if (status || !data[task->header.kind] || task->least_absent == AXLE__ABSENT_ALL)
+        return status;
+    return data[task->header.kind](group, task);
+}
+
+static bool is_message(const axle__task *task)
+{
+    return task->header.kind == AXLE__TASK_SEND || task->header.kind == AXLE__TASK_RECEIVE;
+}
+
+/* What went wrong here alone keeps the others waiting, unless they are told. */
+static void tell_others(axle_group *group, const axle__task *task)
+{
+    char text[AXLE__TASK_MESSAGE];
+    if (group->size == 1 || task->known || group->poisoned)
+        return;
+    snprintf(text, sizeof(text), "rank %d failed: %.900s", group->rank, task->message);
+    axle__group_poison(group, text);
+}
+
+int axle__task_run(axle_group *group, axle__task *task)
+{
+    axle__error_record outer;
+    axle__error_take(&outer);
+    int status = AXLE_OK;
+    if (group->poisoned)
+        status = axle_error_set(AXLE_ERR_STATE, "%s", group->poison);
+    if (!status && task->prepare)
+        status = task->prepare(task);
+    if (!status)
+        status = is_message(task) ? axle__point_to_point(group, task) : run_collective(group, task);
+    if (!status && task->finish)
+        status = task->finish(task);
+    task->status = status;
+    snprintf(task->message, sizeof(task->message), "%s", status ? axle_error_message() : "");
+    axle_error_clear();
+    if (status)
+        tell_others(group, task);
+    axle__error_restore(&outer);
+    return status;
+}

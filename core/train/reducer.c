@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
+#include "train/reducer.h"
+
+#include "autograd/node.h"
+#include "base/memory.h"
+#include "group/group.h"
+#include "optim/optimizer.h"
+#include "tensor/elementwise.h"
+
+/* The first bucket is small, so that communication starts early. */
+enum { FIRST_BYTES = 1 << 20, BUCKET_BYTES = 25 << 20 };
+
+typedef struct bucket {
+    axle__task task;
+    axle__reducer *reducer;
+    int first_slot, last_slot; /* from first_slot down to last_slot */
+    int64_t offset, count;     /* elements of the arena */
+    int slots, waiting;        /* parameters; those whose gradient is still to come */
+    bool handed_over;
+} bucket;
+
+typedef struct slot_hook {
+    axle__reducer *reducer;
+    axle_hook *hook;
+    int bucket;
+} slot_hook;
+
+struct axle__reducer {
+    axle_group *group;
+    axle_optimizer *optimizer;
+    bucket *buckets;
+    int bucket_count;
+    int next;         /* the first bucket that was not handed over */
+    slot_hook *hooks; /* one a slot */
+    bool armed, again;
+    double weight, weight_sum;
+    unsigned char *staging; /* a bucket in host memory, for devices whose memory is elsewhere */
+};
+
+axle_optimizer *axle__reducer_optimizer(const axle__reducer *reducer)
+{
+    return reducer->optimizer;
+}
+
+double axle__reducer_weight_sum(const axle__reducer *reducer)
+{
+    return reducer->weight_sum;
+}
+
+/* ------------------------------------------------------------------ a bucket's way */
+
+static size_t item_of(const bucket *b)
+{
+    return axle_dtype_size((int)axle__dtype(b->reducer->optimizer->grads));
+}
+
+static uint64_t place_of(const bucket *b)
+{
+    const axle_tensor *grads = b->reducer->optimizer->grads;
+    return grads->view.offset - grads->storage->block->offset + (uint64_t)b->offset * item_of(b);
+}
+
+static bool is_direct(const axle_device *device)
+{
+    return device->host_visible && device->synchronous;
+}
+
+/* On the group's thread. The device's queue is in order, so what backward enqueued is done. */
+static int fetch_bucket(axle__task *task)
+{
+    bucket *b = task->user;
+    axle__block *block = b->reducer->optimizer->grads->storage->block;
+    if (is_direct(block->device)) {
+        task->in = task->out = block->host + place_of(b);
+        return AXLE_OK;
+    }
+    task->in = task->out = b->reducer->staging;
+    return axle__block_read(block, place_of(b), task->in, (uint64_t)b->count * item_of(b));
+}
+
+static int store_bucket(axle__task *task)
+{
+    bucket *b = task->user;
+    axle__block *block = b->reducer->optimizer->grads->storage->block;
+    if (is_direct(block->device) || task->least_absent == AXLE__ABSENT_ALL)
+        return AXLE_OK;
+    return axle__block_write(block, place_of(b), task->out, (uint64_t)b->count * item_of(b));
+}
+
+static void hand_over(bucket *b, uint8_t absent)
+{
+    axle__reducer *reducer = b->reducer;
+    b->task = (axle__task){.prepare = fetch_bucket, .finish = store_bucket, .user = b};
+    axle__header *header = &b->task.header;
+    header->kind = AXLE__TASK_ALL_REDUCE;
+    header->reduction = AXLE_REDUCE_SUM;
+    header->dtype = (uint8_t)axle__dtype(reducer->optimizer->grads);
+    header->rank = 1;
+    header->count = (uint64_t)b->count;
+    header->dims[0] = b->count;
+    header->weighted = !reducer->again;
+    header->weight = reducer->weight;
+    header->absent = absent;
+    b->handed_over = true;
+    reducer->next++;
+    axle__group_submit(reducer->group, &b->task);
+}
+
+static void when_ready(axle_tensor *leaf, void *user)
+{
+    (void)leaf;
+    slot_hook *hook = user;
+    axle__reducer *reducer = hook->reducer;
+    if (!reducer->armed)
+        return;
+    reducer->buckets[hook->bucket].waiting--;
+    while (reducer->next < reducer->bucket_count && reducer->buckets[reducer->next].waiting == 0)
+        hand_over(&reducer->buckets[reducer->next], AXLE__ABSENT_NONE);
+}
+
+/* ------------------------------------------------------------------ making one */
+
+static int add_bucket(axle__reducer *reducer, int first_slot)
+{
+    bucket *buckets =
+        axle__resize(reducer->buckets, (size_t)reducer->bucket_count + 1, sizeof(*buckets));
+    if (!buckets)
+        return axle_error_code();
+    reducer->buckets = buckets;
+    buckets[reducer->bucket_count++] =
+        (bucket){.reducer = reducer,
+                 .first_slot = first_slot,
+                 .last_slot = first_slot,
+                 .offset = reducer->optimizer->slots[first_slot].offset};
+    return AXLE_OK;
+}
+
+/* Slots lie in the arena in falling order of their number, which is that of backward. */
+static int cut_buckets(axle__reducer *reducer)
+{
+    const axle_optimizer *optimizer = reducer->optimizer;
+    int64_t item = (int64_t)axle_dtype_size((int)axle__dtype(optimizer->slots[0].tensor));
+    int status = AXLE_OK;
+    for (int k = optimizer->slot_count - 1; k >= 0 && !status; k--) {
+        const axle__slot *slot = &optimizer->slots[k];
+        int last = reducer->bucket_count - 1;
+        int64_t limit = (last == 0 ? FIRST_BYTES : BUCKET_BYTES) / item;
+        if (last < 0 || slot->offset + slot->count - reducer->buckets[last].offset > limit)
+            status = add_bucket(reducer, k);
+        if (status)
+            break;
+        bucket *b = &reducer->buckets[reducer->bucket_count - 1];
+        b->last_slot = k;
+        b->count = slot->offset + slot->count - b->offset;
+        b->slots += slot->count > 0;
+        reducer->hooks[k].bucket = reducer->bucket_count - 1;
+    }
+    return status;
+}
+
+static int hook_slots(axle__reducer *reducer)
+{
+    int status = AXLE_OK;
+    for (int k = 0; k < reducer->optimizer->slot_count && !status; k++) {
+        const axle__slot *slot = &reducer->optimizer->slots[k];
+        slot_hook *hook = &reducer->hooks[k];
+        hook->reducer = reducer;
+        if (slot->count > 0)
+            status = axle_tensor_add_ready_hook(slot->tensor, when_ready, hook, &hook->hook);
+    }
+    return status;
+}
+
+static int make_staging(axle__reducer *reducer)
+{
+    int64_t most = 0;
+    const axle_tensor *grads = reducer->optimizer->grads;
+    if (is_direct(grads->device))
+        return AXLE_OK;
+    for (int k = 0; k < reducer->bucket_count; k++)
+        most = reducer->buckets[k].count > most ? reducer->buckets[k].count : most;
+    size_t bytes = (size_t)most * axle_dtype_size((int)axle__dtype(grads));
+    reducer->staging = axle__alloc_aligned(bytes ? bytes : 1, 64);
+    return reducer->staging ? AXLE_OK : axle_error_code();
+}
+
+int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, axle__reducer **out)
+{
+    axle__reducer *reducer = axle__alloc(1, sizeof(*reducer));
+    if (!reducer)
+        return axle_error_code();
+    reducer->group = group;
+    reducer->optimizer = axle_optimizer_retain(optimizer);
+    reducer->hooks = axle__alloc((size_t)optimizer->slot_count + 1, sizeof(*reducer->hooks));
+    int status = reducer->hooks ? AXLE_OK : axle_error_code();
+    if (!status && optimizer->slot_count > 0)
+        status = cut_buckets(reducer);
+    if (!status && optimizer->slot_count > 0)
+        status = make_staging(reducer);
+    if (!status)
+        status = hook_slots(reducer);
+    if (status) {
+        axle__reducer_destroy(reducer);
+        return status;
+    }
+    *out = reducer;
+    return AXLE_OK;
+}
+
+void axle__reducer_destroy(axle__reducer *reducer)
+{
+    if (!reducer)
+        return;
+    for (int k = 0; reducer->hooks && k < reducer->optimizer->slot_count; k++)
+        axle_hook_remove(reducer->hooks[k].hook);
+    axle_optimizer_release(reducer->optimizer);
+    axle__free(reducer->hooks);
+    axle__free(reducer->buckets);
+    axle__free(reducer->staging);
+    axle__free(reducer);
+}
+
+/* ------------------------------------------------------------------ a pass */
+
+static int zero_slot(axle_optimizer *optimizer, int k)
+{
+    axle__grad *grad = axle__grad_peek(optimizer->slots[k].tensor);
+    return axle__fill(grad->value, 0.0);
+}
+
+/* Means that are in the arena already must count once in the sum to come: rank 0 brings them. */
+static int keep_on_one(axle__reducer *reducer)
+{
+    int status = AXLE_OK;
+    axle_optimizer *optimizer = reducer->optimizer;
+    for (int k = 0; k < optimizer->slot_count && reducer->group->rank > 0 && !status; k++)
+        if (optimizer->slots[k].count > 0 && axle__grad_present(optimizer->slots[k].tensor))
+            status = zero_slot(optimizer, k);
+    return status;
+}
+
+int axle__reducer_begin(axle__reducer *reducer, double weight, bool again)
+{
+    reducer->next = 0;
+    reducer->weight = weight;
+    reducer->again = again;
+    for (int k = 0; k < reducer->bucket_count; k++) {
+        reducer->buckets[k].waiting = reducer->buckets[k].slots;
+        reducer->buckets[k].handed_over = false;
+    }
+    int status = axle__optimizer_lay_out(reducer->optimizer);
+    if (!status && again)
+        status = keep_on_one(reducer);
+    reducer->armed = status == AXLE_OK;
+    return status;
+}
+
+/* Hand over a bucket whose pass is over: what has no gradient counts as 0. */
+static int hand_over_rest(axle__reducer *reducer)
+{
+    int status = AXLE_OK;
+    while (reducer->next < reducer->bucket_count && !status) {
+        bucket *b = &reducer->buckets[reducer->next];
+        int absent = 0;
+        for (int k = b->first_slot; k >= b->last_slot && !status; k--) {
+            const axle__slot *slot = &reducer->optimizer->slots[k];
+            if (slot->count == 0 || axle__grad_present(slot->tensor))
+                continue;
+            absent++;
+            status = zero_slot(reducer->optimizer, k);
+        }
+        if (!status)
+            hand_over(b, absent == 0          ? AXLE__ABSENT_NONE
+                         : absent == b->slots ? AXLE__ABSENT_ALL
+                                              : AXLE__ABSENT_PARTS);
+    }
+    return status;
+}
+
+static int wait_for_all(axle__reducer *reducer)
+{
+    int status = AXLE_OK;
+    for (int k = 0; k < reducer->bucket_count; k++) {
+        bucket *b = &reducer->buckets[k];
+        int code = b->handed_over ? axle__group_wait(reducer->group, &b->task) : AXLE_OK;
+        status = status ? status : code;
+        if (b->handed_over && !code && !reducer->again)
+            reducer->weight_sum = b->task.weight_sum;
+    }
+    return status;
+}
+
+static bool any_absent(const axle__reducer *reducer)
+{
+    for (int k = 0; k < reducer->bucket_count; k++)
+        if (reducer->buckets[k].task.most_absent != AXLE__ABSENT_NONE)
+            return true;
+    return false;
+}
+
+/* A parameter that any process used has a gradient on all; one that none used has none. */
+static int agree_on_presence(axle__reducer *reducer)
+{
+    axle_optimizer *optimizer = reducer->optimizer;
+    uint8_t *present = axle__alloc((size_t)optimizer->slot_count, 1);
+    if (!present)
+        return axle_error_code();
+    for (int k = 0; k < optimizer->slot_count; k++)
+        present[k] = axle__grad_present(optimizer->slots[k].tensor);
+    axle__task task = {.header = {.kind = AXLE__TASK_ALL_REDUCE,
+                                  .reduction = AXLE_REDUCE_MAX,
+                                  .dtype = AXLE_DTYPE_U8,
+                                  .rank = 1,
+                                  .count = (uint64_t)optimizer->slot_count,
+                                  .dims = {optimizer->slot_count}},
+                       .in = present,
+                       .out = present};
+    int status = axle__group_run(reducer->group, &task);
+    for (int k = 0; k < optimizer->slot_count && !status; k++)
+        if (present[k] && optimizer->slots[k].count > 0)
+            axle__grad_set_present(optimizer->slots[k].tensor);
+    axle__free(present);
+    return status;
+}
+
+int axle__reducer_end(axle__reducer *reducer, int status)
+{
+    reducer->armed = false;
+    if (!status)
+        status = hand_over_rest(reducer);
+    int waited = wait_for_all(reducer);
+    if (status || waited)
+        return status ? status : waited;
+    if (any_absent(reducer))
+        status = agree_on_presence(reducer);
+    if (reducer->optimizer->grads)
+        axle__tensor_touch(reducer->optimizer->grads);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums the gradients of an optimizer over all processes while backward runs. Buckets are stretches
+ * of the optimizer's gradient arena, in the order in which backward fills it: when the last
+ * gradient of a bucket is there, and all buckets before it were handed over, the bucket goes to the
+ * group's thread.
+ *
+ * Each process brings sum(w_i * grad_i) over the batches of its window, and their weights w ride
+ * along; what comes back is the mean over the whole window of all processes.
+ */
+#ifndef AXLE_TRAIN_REDUCER_H
+#define AXLE_TRAIN_REDUCER_H
+
+#include "axle/group.h"
+#include "axle/optim.h"
+
+typedef struct axle__reducer axle__reducer;
+
+/* For an optimizer that was laid out; hooks its parameters. */
+int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, axle__reducer **out);
+void axle__reducer_destroy(axle__reducer *reducer);
+axle_optimizer *axle__reducer_optimizer(const axle__reducer *reducer);
+
+/* Before the backward pass that ends a window. `weight` is that of this process's window.
+ * `again`: a pass of this window was summed already, and gradients in the arena are means; the
+ * ones to come are shares of the mean, to be added. */
+int axle__reducer_begin(axle__reducer *reducer, double weight, bool again);
+/* After it: hand over the rest, wait for all. `status` of the pass; after a failed one nothing is
+ * waited for but what is under way. */
+int axle__reducer_end(axle__reducer *reducer, int status);
+/* Sum of the weights of all processes, as the last pass found it. */
+double axle__reducer_weight_sum(const axle__reducer *reducer);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/replicas.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "optim/optimizer.h"
+
+/* Whether all processes have the same number. */
+static int all_equal(axle_group *group, uint64_t number, bool *out)
+{
+    int64_t least = (int64_t)number, most = least;
+    axle_tensor *both = NULL;
+    int status = axle_scope_push();
+    if (status)
+        return status;
+    /* The least number is the opposite of the most of the opposites. */
+    int64_t pair[2] = {least, ~most};
+    status = axle_device_push(axle_device_host());
+    if (!status) {
+        both = axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(2), pair);
+        status = both ? axle_all_reduce(group, both, AXLE_REDUCE_MAX) : axle_error_code();
+        axle_device_pop();
+    }
+    if (!status)
+        status = axle_tensor_read(both, pair, sizeof(pair));
+    axle_scope_pop();
+    if (!status)
+        *out = pair[0] == ~pair[1];
+    return status;
+}
+
+int axle__replicas_compare_devices(axle_accelerator *accelerator)
+{
+    const char *name = axle_device_backend(accelerator->device);
+    bool equal = true;
+    int status = AXLE_OK;
+    if (axle_process_count(accelerator) > 1)
+        status =
+            all_equal(accelerator->group, axle__hash(AXLE__HASH_START, name, strlen(name)), &equal);
+    accelerator->mixed = !equal;
+    return status;
+}
+
+/* ------------------------------------------------------------------ modules */
+
+typedef struct survey {
+    axle_group *group;
+    uint64_t sum;
+} survey;
+
+static int describe(const char *path, axle_tensor *tensor, void *user)
+{
+    survey *s = user;
+    int dtype = axle_tensor_dtype(tensor), rank = axle_tensor_rank(tensor);
+    s->sum = axle__hash(s->sum, path, strlen(path) + 1);
+    s->sum = axle__hash(s->sum, &dtype, sizeof(dtype));
+    s->sum = axle__hash(s->sum, axle_tensor_dims(tensor), (size_t)rank * sizeof(int64_t));
+    return AXLE_OK;
+}
+
+static int copy_from_first(const char *path, axle_tensor *tensor, void *user)
+{
+    (void)path;
+    const survey *s = user;
+    return axle_broadcast(s->group, tensor, 0);
+}
+
+/* Processes whose models differ go through the tensors one by one, so that the first that differs
+ * is named; alike ones do the same to get rank 0's values. */
+int axle__replicas_copy_module(axle_accelerator *accelerator, axle_module *module)
+{
+    survey s = {accelerator->group, AXLE__HASH_START};
+    bool equal;
+    if (axle_process_count(accelerator) == 1)
+        return AXLE_OK;
+    axle_module_each_parameter(module, describe, &s);
+    axle_module_each_buffer(module, describe, &s);
+    int status = all_equal(s.group, s.sum, &equal);
+    if (!status)
+        status = axle_module_each_parameter(module, copy_from_first, &s);
+    if (!status)
+        status = axle_module_each_buffer(module, copy_from_first, &s);
+    if (!status && !equal)
+        status = axle_error_set(AXLE_ERR_STATE,
+                                "axle_prepare: the processes' models differ in the names of their "
+                                "parameters or buffers");
+    return status;
+}
+
+/* ------------------------------------------------------------------ optimizers */
+
+int axle__replicas_checksum(axle_optimizer *optimizer, uint64_t *out)
+{
+    const axle_tensor *params = optimizer->params;
+    size_t bytes = (size_t)optimizer->arena_size * axle_dtype_size((int)axle__dtype(params));
+    void *data = axle__alloc_aligned(bytes ? bytes : 1, 64);
+    if (!data)
+        return axle_error_code();
+    int status = axle_tensor_read(params, data, bytes);
+    if (!status)
+        *out = axle__hash(AXLE__HASH_START, data, bytes);
+    axle__free(data);
+    return status;
+}
+
+int axle__replicas_copy_parameters(axle_accelerator *accelerator, axle_optimizer *optimizer)
+{
+    uint64_t sum;
+    bool equal = true;
+    if (axle_process_count(accelerator) == 1 || !optimizer->params)
+        return AXLE_OK;
+    int status = axle__replicas_checksum(optimizer, &sum);
+    if (!status)
+        status = all_equal(accelerator->group, sum, &equal);
+    return status || equal ? status : axle_broadcast(accelerator->group, optimizer->params, 0);
+}
+
+int axle__replicas_after_step(axle_optimizer *optimizer, void *user)
+{
+    axle_accelerator *accelerator = user;
+    if (!optimizer->params || !accelerator->group)
+        return AXLE_OK;
+    return axle_broadcast(accelerator->group, optimizer->params, 0);
+}
