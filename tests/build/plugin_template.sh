@@ -76,6 +76,13 @@ template_pkg_config()
         pkg-config --define-variable=prefix="$template_root" "$@"
 }
 
+# The version in axle-backend.pc is the one of the header beside it.
+template_knows_its_interface()
+{
+    grep "^#define AXLE_ABI_MAJOR $(template_pkg_config --variable=abi_major axle-backend)u\$" \
+        "$template_root/include/axle/backend.h"
+}
+
 template_configure()
 {
     (cd "$template" && autoreconf -i && ./configure -q CC="$CC" \
@@ -135,6 +142,7 @@ check_template()
         skip 'the plugin template builds against a moved installation' 'there is no pkg-config'
         return
     }
+    check 'axle-backend.pc and backend.h are of one interface' template_knows_its_interface
     check 'the first backend of the tutorial trains LeNet on the host' tutorial_trains_without_operators
     check 'with an operator of its own it needs the host less' tutorial_trains_with_an_operator
     passes_backend_check "the tutorial's backend" "$work/tutorial/mychip.so"
