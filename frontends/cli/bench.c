@@ -4,11 +4,10 @@
 #include "bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "axle/models.h"
-
-#define BENCH_LIST(X) X(matmul) X(dispatch) X(step) X(optimizer)
 
 static int (*const benches[])(const bench_settings *) = {
 #define FUNCTION(name) bench_##name,
@@ -25,24 +24,41 @@ static const char *const *bench_names(void)
     return names;
 }
 
+const char *const *bench_dtypes(void)
+{
+    static const char *const names[] = {"f32", "f64", "f16", "bf16", NULL};
+    return names;
+}
+
+int bench_dtype(const bench_settings *settings)
+{
+    return axle_dtype_from_name(bench_dtypes()[settings->dtype]);
+}
+
 static const bench_settings defaults = {
     .model = -1,
     .repeat = 15,
     .parameters = 66000000,
 };
 
-enum { MOST = 1 << 30, MOST_REPEAT = 10000, REAL_DIGITS = 9 };
+enum { MOST = 1 << 30, MOST_REPEAT = 10000 };
 
 #define BENCH_OPTION(label, type, field, ...)                                                      \
     CLI_OPTION(label, type, bench_settings, field, __VA_ARGS__)
 
 static const cli_option options[] = {
-    BENCH_OPTION("shape", LIST, shapes, .value = "MxKxN", .unset = "four usual ones",
-                 .help = "shape for matmul; may be given several times"),
+    BENCH_OPTION("backend", LIST, backends, .value = "B", .unset = "that of AXLE_BACKEND",
+                 .help = "backend, or several separated by commas, which take turns"),
+    BENCH_OPTION("shape", LIST, shapes, .value = "AxBxC", .unset = "usual ones",
+                 .help = "shape for matmul, conv or op; may be given several times"),
+    BENCH_OPTION("op", LIST, ops, .value = "NAME", .names = bench_op_names, .unset = "all",
+                 .help = "operator for op; may be given several times"),
+    BENCH_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .names = bench_dtypes,
+                 .help = "element type for matmul, conv and op"),
     BENCH_OPTION("model", CHOICE, model, .value = "MODEL", .names = axle_image_model_names,
-                 .unset = "mlp and lenet", .help = "model for step"),
+                 .unset = "mlp and lenet", .help = "model for step and start"),
     BENCH_OPTION("batch-size", INTEGER, batch_size, .value = "N", .low = 1, .high = MOST,
-                 .unset = "16 for mlp, else 64", .help = "batch for step"),
+                 .unset = "16 for mlp, else 64", .help = "batch for step and start"),
     BENCH_OPTION("parameters", INTEGER, parameters, .value = "N", .low = 1, .high = MOST,
                  .help = "number of parameters for optimizer"),
     BENCH_OPTION("repeat", INTEGER, repeat, .value = "N", .low = 1, .high = MOST_REPEAT,
@@ -51,93 +67,86 @@ static const cli_option options[] = {
     CLI_OPTION_END,
 };
 
-/* ------------------------------------------------------------------ reports */
+/* ------------------------------------------------------------------ settings */
 
-int bench_threads(void)
+int bench_parse_shape(const char *text, int least, int most, const char *form, int64_t *out)
 {
-    static int threads;
-    char *text;
-    if (threads > 0)
-        return threads;
-    threads = 1;
-    if (axle_info_json(&text) == AXLE_OK) {
-        json_t *info = json_loads(text, 0, NULL);
-        json_int_t found = json_integer_value(json_object_get(info, "threads"));
-        threads = found > 0 ? (int)found : 1;
-        json_decref(info);
-        axle_free(text);
+    const char *at = text;
+    int count = 0;
+    for (; count < most; count++) {
+        char *end;
+        long long number = strtoll(at, &end, 10);
+        if (end == at || number < 1 || number > MOST)
+            break;
+        out[count] = number;
+        at = *end == 'x' ? end + 1 : end;
+        if (end == at) {
+            count++;
+            break;
+        }
     }
-    return threads;
+    if (*at == '\0' && at > text && at[-1] != 'x' && count >= least)
+        return count;
+    return axle_error_set(AXLE_ERR_INVALID, "--shape: '%s' is not of the form %s", text, form);
 }
 
-static const char *unit_name(int unit)
+static int open_backend(bench_settings *settings, char *spec)
 {
-    return unit == BENCH_US ? "us" : "ms";
+    bench_backend *backend = &settings->backend[settings->backend_count];
+    if (settings->backend_count == BENCH_MOST_BACKENDS)
+        return axle_error_set(AXLE_ERR_INVALID, "--backend: more than %d", BENCH_MOST_BACKENDS);
+    settings->backend_count++;
+    backend->spec = spec;
+    return axle_device_open(spec, &backend->device);
 }
 
-static void print_text(const char *what, const char *about, int unit, bench_times times,
-                       const char *limit)
-{
-    printf("%-10s %-22s %10.3f %s", what, about, times.subject * unit, unit_name(unit));
-    if (times.limit > 0.0)
-        printf("   %s: %.3f %s, %.2f of it", limit, times.limit * unit, unit_name(unit),
-               times.limit / times.subject);
-    putchar('\n');
-}
-
-static int print_json(json_t *line)
-{
-    if (!line)
-        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
-    json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
-    putchar('\n');
-    json_decref(line);
-    return AXLE_OK;
-}
-
-static json_t *describe(const bench_settings *settings, const char *what, const char *about,
-                        bench_times times, const char *limit, json_t *more)
-{
-    const axle_device *device = axle_device_current();
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:f, s:f}", "bench", what, "case", about,
-                  "backend", axle_device_backend(device), "device", axle_device_name(device),
-                  "threads", bench_threads(), "repeat", (json_int_t)settings->repeat, "median_ms",
-                  times.subject * BENCH_MS, "median_us", times.subject * BENCH_US);
-    if (line && times.limit > 0.0) {
-        json_object_set_new(line, "limit", json_string(limit));
-        json_object_set_new(line, "limit_ms", json_real(times.limit * BENCH_MS));
-        json_object_set_new(line, "fraction_of_limit", json_real(times.limit / times.subject));
-    }
-    if (line && more)
-        json_object_update(line, more);
-    return line;
-}
-
-int bench_report(const bench_settings *settings, const char *what, const char *about, int unit,
-                 bench_times times, const char *limit, json_t *more)
+/* Split what --backend was given at its commas, in `text`, which is as long. */
+static int open_backends(bench_settings *settings, char *text)
 {
     int code = AXLE_OK;
-    if (settings->json)
-        code = print_json(describe(settings, what, about, times, limit, more));
-    else
-        print_text(what, about, unit, times, limit);
-    fflush(stdout);
-    json_decref(more);
-    return code;
+    for (int k = 0; k < settings->backends.count; k++) {
+        char *rest = strcpy(text, settings->backends.item[k]), *spec;
+        text += strlen(text) + 1;
+        while (!code && (spec = strsep(&rest, ",")))
+            code = open_backend(settings, spec);
+    }
+    if (settings->backends.count)
+        return code;
+    settings->backend_count = 1;
+    settings->backend[0] = (bench_backend){NULL, axle_device_current()};
+    return settings->backend[0].device ? AXLE_OK : axle_error_code();
+}
+
+static size_t text_size(const option_list *list)
+{
+    size_t size = 1;
+    for (int k = 0; k < list->count; k++)
+        size += strlen(list->item[k]) + 1;
+    return size;
 }
 
 /* ------------------------------------------------------------------ the command */
 
-static int run(const void *given, const int *operands, int n)
+static int run_all(const bench_settings *settings, const int *operands, int n)
 {
-    const bench_settings *settings = given;
     for (int k = 0; k < (n ? n : BENCHES); k++) {
         int which = n ? operands[k] : k;
         if (benches[which](settings))
             return command_failed(&bench_command, bench_names()[which]);
     }
     return EXIT_DONE;
+}
+
+static int run(const void *given, const int *operands, int n)
+{
+    bench_settings settings = *(const bench_settings *)given;
+    char *text = malloc(text_size(&settings.backends));
+    if (!text)
+        return command_error(&bench_command, "out of memory");
+    int code = open_backends(&settings, text) ? command_failed(&bench_command, NULL)
+                                              : run_all(&settings, operands, n);
+    free(text);
+    return code;
 }
 
 const command bench_command = {

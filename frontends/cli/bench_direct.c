@@ -75,11 +75,11 @@ static int is_loaded(void)
 
 bench_work bench_direct_create(const char *what, const int64_t sizes[3])
 {
-    bench_work none = {NULL, NULL};
+    bench_work none = {NULL, NULL, NULL};
     if (!is_loaded())
         return none;
     void *workload = module.create(what, sizes, bench_threads());
-    return workload ? (bench_work){module.run, workload} : none;
+    return workload ? (bench_work){module.run, workload, NULL} : none;
 }
 
 void bench_direct_release(bench_work work)

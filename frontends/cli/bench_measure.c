@@ -15,30 +15,35 @@ static int fail(void)
     return code ? code : axle_error_set(AXLE_ERR_INTERNAL, "the measured work failed");
 }
 
-/* Run it until it is warm; *runs is how many runs make a turn. */
-static int warm_up(bench_work work, int64_t *runs)
+/* Seconds that `runs` runs take together. */
+static int time_runs(const bench_work *work, int64_t runs, double *seconds)
 {
-    double start = clock_seconds(), now = start;
-    int64_t done = 0;
-    while (done < WARM_UP_RUNS || now - start < warm_up_seconds) {
-        if (work.run(work.user))
-            return fail();
-        done++;
-        now = clock_seconds();
-    }
-    double wanted = turn_seconds / ((now - start) / (double)done);
-    *runs = wanted < 1.0 ? 1 : wanted > MOST_RUNS ? MOST_RUNS : (int64_t)wanted;
-    return AXLE_OK;
+    int code = work->device ? axle_device_push(work->device) : AXLE_OK;
+    if (code)
+        return code;
+    double start = clock_seconds();
+    for (int64_t k = 0; k < runs && !code; k++)
+        code = work->run(work->user) ? fail() : AXLE_OK;
+    *seconds = clock_seconds() - start;
+    if (work->device)
+        axle_device_pop();
+    return code;
 }
 
-/* Seconds a run of one turn. */
-static int take_turn(bench_work work, int64_t runs, double *seconds)
+/* Run it until it is warm; *runs is how many runs make a turn. */
+static int warm_up(const bench_work *work, int64_t *runs)
 {
-    double start = clock_seconds();
-    for (int64_t k = 0; k < runs; k++)
-        if (work.run(work.user))
-            return fail();
-    *seconds = (clock_seconds() - start) / (double)runs;
+    double spent = 0.0, last = 0.0;
+    int64_t done = 0;
+    while (done < WARM_UP_RUNS || spent < warm_up_seconds) {
+        int code = time_runs(work, 1, &last);
+        if (code)
+            return code;
+        spent += last;
+        done++;
+    }
+    double wanted = turn_seconds / (spent / (double)done);
+    *runs = wanted < 1.0 ? 1 : wanted > MOST_RUNS ? MOST_RUNS : (int64_t)wanted;
     return AXLE_OK;
 }
 
@@ -54,32 +59,30 @@ static double median(double *value, int64_t count)
     return (value[(count - 1) / 2] + value[count / 2]) / 2.0;
 }
 
-/* `seconds` has room for 2 * repeat numbers. */
-static int take_turns(bench_work subject, bench_work limit, int64_t repeat, double *seconds,
-                      bench_times *out)
+/* `turns` has room for n * repeat numbers, `runs` for n. */
+static int take_turns(const bench_work *work, int n, int64_t repeat, int64_t *runs, double *turns)
 {
-    int64_t subject_runs, limit_runs = 0;
-    int code = warm_up(subject, &subject_runs);
-    if (!code && limit.run)
-        code = warm_up(limit, &limit_runs);
-    for (int64_t k = 0; k < repeat && !code; k++) {
-        code = take_turn(subject, subject_runs, &seconds[k]);
-        if (!code && limit.run)
-            code = take_turn(limit, limit_runs, &seconds[repeat + k]);
-    }
-    if (code)
-        return code;
-    out->subject = median(seconds, repeat);
-    out->limit = limit.run ? median(seconds + repeat, repeat) : 0.0;
-    return AXLE_OK;
+    int code = AXLE_OK;
+    for (int k = 0; k < n && !code; k++)
+        code = warm_up(&work[k], &runs[k]);
+    for (int64_t turn = 0; turn < repeat && !code; turn++)
+        for (int k = 0; k < n && !code; k++) {
+            double *seconds = &turns[k * repeat + turn];
+            code = time_runs(&work[k], runs[k], seconds);
+            *seconds /= (double)runs[k];
+        }
+    return code;
 }
 
-int bench_measure(bench_work subject, bench_work limit, int64_t repeat, bench_times *out)
+int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds)
 {
-    double *seconds = calloc((size_t)repeat * 2, sizeof(*seconds));
-    if (!seconds)
-        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
-    int code = take_turns(subject, limit, repeat, seconds, out);
-    free(seconds);
+    double *turns = calloc((size_t)repeat * (size_t)n, sizeof(*turns));
+    int64_t *runs = calloc((size_t)n, sizeof(*runs));
+    int code = turns && runs ? take_turns(work, n, repeat, runs, turns)
+                             : axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    for (int k = 0; k < n && !code; k++)
+        seconds[k] = median(turns + k * repeat, repeat);
+    free(turns);
+    free(runs);
     return code;
 }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 
@@ -86,10 +87,15 @@ static void triad_release(triad *t)
     free(t->c);
 }
 
+static int64_t blocks_of(int64_t elements)
+{
+    return (elements + BLOCK - 1) / BLOCK;
+}
+
 static int triad_create(triad *t, int64_t elements)
 {
     int threads = bench_threads();
-    int64_t blocks = (elements + BLOCK - 1) / BLOCK;
+    int64_t blocks = blocks_of(elements);
     *t = (triad){.a = allocate(blocks * BLOCK),
                  .b = allocate(blocks * BLOCK),
                  .c = allocate(blocks * BLOCK),
@@ -132,6 +138,7 @@ static int create_module(int64_t elements, axle_module **out)
 typedef struct stepper {
     axle_optimizer *optimizer;
     axle_device *device;
+    triad triad;
 } stepper;
 
 static int step(void *user)
@@ -141,8 +148,38 @@ static int step(void *user)
     return code ? code : axle_device_synchronize(s->device);
 }
 
+static int create_adam(axle_module *module, axle_optimizer **out)
+{
+    return axle_adam_create(module, NULL, out);
+}
+
+static int create_sgd(axle_module *module, axle_optimizer **out)
+{
+    axle_sgd_options options = AXLE_SGD_OPTIONS_INIT;
+    options.momentum = 0.9;
+    return axle_sgd_create(module, &options, out);
+}
+
+static int create_rmsprop(axle_module *module, axle_optimizer **out)
+{
+    return axle_rmsprop_create(module, NULL, out);
+}
+
+static const struct {
+    const char *name;
+    int (*create)(axle_module *module, axle_optimizer **out);
+} rules[] = {{"sgd", create_sgd}, {"adam", create_adam}, {"rmsprop", create_rmsprop}};
+
+static int create_rule(const char *name, axle_module *module, axle_optimizer **out)
+{
+    for (size_t k = 0; k < sizeof(rules) / sizeof(rules[0]); k++)
+        if (strcmp(rules[k].name, name) == 0)
+            return rules[k].create(module, out);
+    return axle_error_set(AXLE_ERR_INTERNAL, "there is no optimizer %s", name);
+}
+
 /* What was made to build the optimizer goes before anything is measured. */
-static int create_stepper(int64_t elements, stepper *out)
+int bench_optimizer_create(const char *name, int64_t elements, axle_optimizer **out)
 {
     axle_module *module = NULL;
     int code = axle_scope_push();
@@ -150,41 +187,52 @@ static int create_stepper(int64_t elements, stepper *out)
         return code;
     code = create_module(elements, &module);
     if (!code) {
-        code = axle_adam_create(module, NULL, &out->optimizer);
+        code = create_rule(name, module, out);
         axle_module_release(module);
     }
     axle_scope_pop();
-    out->device = axle_device_current();
     return code;
 }
 
-static int measure(const bench_settings *settings, stepper *s)
+static int create(const bench_subject *subject, const bench_backend *backend, bench_pair *out)
 {
-    double elements = (double)settings->parameters;
-    triad t;
-    bench_times times;
-    int code = triad_create(&t, settings->parameters / 2);
-    if (!code)
-        code = bench_measure((bench_work){step, s}, (bench_work){run_triad, &t}, settings->repeat,
-                             &times);
-    triad_release(&t);
-    if (code)
-        return code;
-    double bandwidth = (double)t.blocks * BLOCK * TRIAD_BYTES / times.limit;
-    times.limit = elements * STEP_BYTES / bandwidth;
-    json_t *more = json_pack("{s:I, s:f, s:f}", "parameters", (json_int_t)settings->parameters,
-                             "bytes_per_second", elements * STEP_BYTES / times.subject,
-                             "triad_bytes_per_second", bandwidth);
-    return bench_report(settings, "optimizer", "adam", BENCH_MS, times, "a triad's bandwidth",
-                        more);
+    int64_t elements = *(const int64_t *)subject->params;
+    stepper *s = calloc(1, sizeof(*s));
+    if (!s)
+        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    s->device = backend->device;
+    out->work = (bench_work){step, s, backend->device};
+    out->limit = (bench_work){run_triad, &s->triad, NULL};
+    out->bytes = (double)elements * STEP_BYTES;
+    int code = bench_optimizer_create("adam", elements, &s->optimizer);
+    return code ? code : triad_create(&s->triad, elements / 2);
+}
+
+static void release(bench_pair *pair)
+{
+    stepper *s = pair->work.user;
+    if (!s)
+        return;
+    triad_release(&s->triad);
+    axle_optimizer_release(s->optimizer);
+    free(s);
 }
 
 int bench_optimizer(const bench_settings *settings)
 {
-    stepper s = {NULL, NULL};
-    int code = create_stepper(settings->parameters, &s);
-    if (!code)
-        code = measure(settings, &s);
-    axle_optimizer_release(s.optimizer);
+    double elements = (double)settings->parameters;
+    double moved = (double)(blocks_of(settings->parameters / 2) * BLOCK) * TRIAD_BYTES;
+    bench_subject subject = {
+        .what = "optimizer",
+        .about = "adam",
+        .unit = BENCH_MS,
+        .params = &settings->parameters,
+        .create = create,
+        .release = release,
+        .limit = "a triad's bandwidth",
+        .limit_factor = elements * STEP_BYTES / moved,
+        .more = json_pack("{s:I}", "parameters", (json_int_t)settings->parameters)};
+    int code = bench_compare(settings, &subject);
+    json_decref(subject.more);
     return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A training step of a model with Adam, on one batch that stays where it is. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "axle/models.h"
@@ -56,11 +57,12 @@ static int create_batch(int64_t rows, axle_batch **out)
     return code;
 }
 
-static int set_up(stepper *s, const char *model, int64_t rows)
+static int set_up(stepper *s, const char *spec, const char *model, int64_t rows)
 {
     axle_accelerator_options wanted = AXLE_ACCELERATOR_OPTIONS_INIT;
     axle_module *module;
     wanted.quiet = 1;
+    wanted.backend = spec;
     int code = axle_accelerator_create(&wanted, &s->accelerator);
     if (!code)
         code = create_batch(rows, &s->batch);
@@ -73,54 +75,71 @@ static int set_up(stepper *s, const char *model, int64_t rows)
     return code ? code : axle_prepare(s->accelerator, s->model, s->optimizer);
 }
 
-static void tear_down(stepper *s)
+typedef struct network {
+    const char *model;
+    int64_t rows;
+} network;
+
+static int create(const bench_subject *subject, const bench_backend *backend, bench_pair *out)
 {
+    const network *n = subject->params;
+    stepper *s = calloc(1, sizeof(*s));
+    if (!s)
+        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    out->work = (bench_work){step, s, backend->device};
+    if (strcmp(n->model, "lenet") == 0)
+        out->limit = bench_direct_create("lenet", (const int64_t[]){n->rows, 0, 0});
+    return set_up(s, backend->spec, n->model, n->rows);
+}
+
+static void release(bench_pair *pair)
+{
+    stepper *s = pair->work.user;
+    bench_direct_release(pair->limit);
+    if (!s)
+        return;
     axle_optimizer_release(s->optimizer);
     axle_model_release(s->model);
     axle_batch_release(s->batch);
     axle_accelerator_release(s->accelerator);
+    free(s);
 }
 
 /* ------------------------------------------------------------------ the benchmark */
 
-static int measure(const bench_settings *settings, const char *model, int64_t rows)
+static int measure(const bench_settings *settings, const network *n)
 {
-    stepper s = {NULL, NULL, NULL, NULL};
-    bench_work limit = {NULL, NULL};
-    bench_times times;
     char about[64];
-    int code = axle_scope_push();
-    if (code)
-        return code;
-    snprintf(about, sizeof(about), "%s, batch %lld", model, (long long)rows);
-    if (strcmp(model, "lenet") == 0)
-        limit = bench_direct_create("lenet", (const int64_t[]){rows, 0, 0});
-    code = set_up(&s, model, rows);
-    if (!code)
-        code = bench_measure((bench_work){step, &s}, limit, settings->repeat, &times);
-    bench_direct_release(limit);
-    tear_down(&s);
-    axle_scope_pop();
-    if (code)
-        return code;
-    json_t *more = json_pack("{s:s, s:I, s:f}", "model", model, "batch_size", (json_int_t)rows,
-                             "samples_per_second", (double)rows / times.subject);
-    return bench_report(settings, "step", about, BENCH_MS, times, "the network written on oneDNN",
-                        more);
+    snprintf(about, sizeof(about), "%s, batch %lld", n->model, (long long)n->rows);
+    bench_subject subject = {
+        .what = "step",
+        .about = about,
+        .unit = BENCH_MS,
+        .params = n,
+        .create = create,
+        .release = release,
+        .limit = "the network written on oneDNN",
+        .rate = "samples_per_second",
+        .amount = (double)n->rows,
+        .more = json_pack("{s:s, s:I}", "model", n->model, "batch_size", (json_int_t)n->rows)};
+    int code = bench_compare(settings, &subject);
+    json_decref(subject.more);
+    return code;
 }
 
 int bench_step(const bench_settings *settings)
 {
-    static const struct {
-        const char *model;
-        int64_t rows;
-    } usual[] = {{"mlp", 16}, {"lenet", 64}};
-    if (settings->model >= 0)
-        return measure(settings, axle_image_model_names()[settings->model],
-                       settings->batch_size ? settings->batch_size : 64);
+    static const network usual[] = {{"mlp", 16}, {"lenet", 64}};
+    network n = {.rows = settings->batch_size ? settings->batch_size : 64};
+    if (settings->model >= 0) {
+        n.model = axle_image_model_names()[settings->model];
+        return measure(settings, &n);
+    }
     int code = AXLE_OK;
-    for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]) && !code; k++)
-        code = measure(settings, usual[k].model,
-                       settings->batch_size ? settings->batch_size : usual[k].rows);
+    for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]) && !code; k++) {
+        n = usual[k];
+        n.rows = settings->batch_size ? settings->batch_size : n.rows;
+        code = measure(settings, &n);
+    }
     return code;
 }

@@ -5,11 +5,17 @@ bin_PROGRAMS += axle
 axle_SOURCES = \
 	%D%/bench.c \
 	%D%/bench.h \
+	%D%/bench_compare.c \
+	%D%/bench_conv.c \
 	%D%/bench_direct.c \
 	%D%/bench_dispatch.c \
 	%D%/bench_matmul.c \
 	%D%/bench_measure.c \
+	%D%/bench_op.c \
+	%D%/bench_op.h \
+	%D%/bench_op_table.c \
 	%D%/bench_optimizer.c \
+	%D%/bench_start.c \
 	%D%/bench_step.c \
 	%D%/clock.h \
 	%D%/command.h \

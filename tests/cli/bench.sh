@@ -40,5 +40,63 @@ check 'one line' lines 1
 check 'step measures LeNet' bench step --model lenet --batch-size 4
 check 'optimizer measures Adam' bench optimizer --parameters 100000
 check 'with a limit beside it' has_limit
+check 'conv measures forward and backward' bench conv --shape 2x3x8x8x4x3x2x1
+check 'two lines' lines 2
+has_rate()
+{
+    [ "$(grep -c '"gflops":[0-9]' "$work/out")" -eq "$1" ] || { cat "$work/out"; return 1; }
+}
+check 'with their GFLOP/s' has_rate 2
+exits 'a convolution that does not fit is refused' 1 'conv' "$AXLE" bench conv --shape 1x3x2x2x4x5x1x1
+
+check 'op measures a chain beside a copy of as many bytes' bench op --op chain --shape 64x16
+check 'in relation to it' has_limit
+moves_ten_elements()
+{
+    "$json" "$work/line.json" bytes | awk '{ exit !($1 == 64 * 16 * 4 * 10) }'
+}
+check 'which are those of ten elements' moves_ten_elements
+check 'op measures products in GFLOP/s' bench op --op matmul --op matmul_backward --shape 8x4x2
+check 'forward and backward' has_rate 2
+check 'op takes an element type' bench op --op exp --shape 100 --dtype f64 \
+    --backend reference
+exits 'an unknown operator is answered with the nearest one' 1 "no 'rlu'; did you mean 'relu'" \
+    "$AXLE" bench op --op rlu
+exits 'a shape that does not fit is named with the form' 1 "'3x' is not of the form ROWSxCOLUMNS" \
+    "$AXLE" bench op --op softmax --shape 3x
+
+# every_operator: each that --help lists runs, on a shape that its message asks for.
+every_operator()
+{
+    "$AXLE" --complete bench --op >"$work/names" || return 1
+    [ "$(wc -l <"$work/names")" -gt 60 ] || return 1
+    while read -r name; do
+        for shape in 24 4x6 4x6x8 2x8x4x4; do
+            "$AXLE" bench op --op "$name" --shape "$shape" --repeat 1 --json --backend reference \
+                >"$work/op.out" 2>"$work/op.err" && break
+            grep -q 'is not of the form' "$work/op.err" || { cat "$work/op.err"; return 1; }
+        done
+        grep -q "\"op\":\"$name\"" "$work/op.out" || { echo "$name did not run"; return 1; }
+    done <"$work/names"
+}
+check 'op runs every operator there is' every_operator
+
+check 'several backends take turns' bench matmul --shape 8x8x8 --backend reference,reference:0
+check 'with a line for each' lines 2
+compares()
+{
+    awk '!/"compared_with":"reference".*"speed_ratio":[0-9]/ { exit 1 }' "$work/out"
+}
+check 'and a comparison with the first' compares
+check 'step takes --backend' bench step --model mlp --batch-size 4 --backend reference
+check 'on that backend' grep -q '"backend":"reference"' "$work/out"
+exits 'an unknown backend is named' 1 "no backend 'referense'" \
+    "$AXLE" bench dispatch --backend referense
+
+check 'start measures the way to the first update' bench start --model mlp --batch-size 4 \
+    --backend reference
+check 'one line' lines 1
+exits 'a start that fails is an error' 1 'start: axle train ended with status 1' \
+    env AXLE_MEMORY_LIMIT=1 "$AXLE" bench start --model resnet18 --backend reference
 exits 'without --json a result is a line of text' 0 '^dispatch .* us' "$AXLE" bench dispatch --repeat 1
 finish

@@ -85,6 +85,8 @@ if command -v bash >/dev/null 2>&1; then
         'adam adamw'
     check 'completion offers programs to launch' completes 'axle launch -n 2 tru' '.*\btrue\b.*'
     check 'completion offers operands' completes 'axle bench di' dispatch
+    check 'completion offers operators' completes 'axle bench --op chai' chain
+    check 'completion offers several backends an option' completes 'axle bench --back' --backend
 else
     skip 'completion' 'there is no bash'
 fi
