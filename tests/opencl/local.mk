@@ -2,6 +2,7 @@
 #
 # The OpenCL backend, on devices that a mock driver describes and on those that are there.
 opencl_tests = \
+	%D%/cache.sh \
 	%D%/enumeration.sh
 TESTS += $(opencl_tests)
 EXTRA_DIST += $(opencl_tests) %D%/support.sh
@@ -13,4 +14,8 @@ check_LTLIBRARIES += %D%/mock_icd.la
 	%D%/mock_icd.h \
 	%D%/mock_objects.c
 %C%_mock_icd_la_LDFLAGS = $(test_module_ldflags)
+
+check_PROGRAMS += %D%/variants
+%C%_variants_LDADD = libaxle.la -lm
+%C%_variants_LDFLAGS = $(black_box_ldflags)
 endif
