@@ -3,7 +3,8 @@
 # The OpenCL backend, on devices that a mock driver describes and on those that are there.
 opencl_tests = \
 	%D%/cache.sh \
-	%D%/enumeration.sh
+	%D%/enumeration.sh \
+	%D%/limits.sh
 TESTS += $(opencl_tests)
 EXTRA_DIST += $(opencl_tests) %D%/support.sh
 
