@@ -223,9 +223,13 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/membership.c \
 	%D%/group/membership.h \
 	%D%/group/messages.c \
+	%D%/group/owner.c \
+	%D%/group/owner.h \
 	%D%/group/peer.h \
 	%D%/group/point.c \
 	%D%/group/reduction.c \
+	%D%/group/rendezvous.c \
+	%D%/group/rendezvous.h \
 	%D%/group/request.c \
 	%D%/group/server.c \
 	%D%/group/server.h \

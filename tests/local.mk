@@ -93,7 +93,10 @@ unit_tests = \
 	%D%/unit/group/control \
 	%D%/unit/group/losses \
 	%D%/unit/group/meeting \
+	%D%/unit/group/membership \
+	%D%/unit/group/rendezvous \
 	%D%/unit/group/strangers \
+	%D%/unit/group/wire \
 	%D%/unit/io/safetensors \
 	%D%/unit/tensor/create \
 	%D%/unit/tensor/host \

@@ -24,9 +24,10 @@ static int check_config(const axle__control_config *config)
     if (config->size < 2 || config->rank < 0 || config->rank >= config->size)
         return axle_error_set(AXLE_ERR_INVALID, "rank %d of %d processes cannot meet others",
                               config->rank, config->size);
-    if (config->port < (config->rank == 0 ? 0 : 1) || config->port > 65535)
+    bool any_port = config->rank == 0 || (config->rendezvous && config->rendezvous[0]);
+    if (config->port < !any_port || config->port > 65535)
         return axle_error_set(AXLE_ERR_INVALID, "port %d of rank 0 is not between %d and 65535",
-                              config->port, config->rank == 0 ? 0 : 1);
+                              config->port, !any_port);
     if (config->timeout_ns <= 0)
         return axle_error_set(AXLE_ERR_INVALID, "a timeout of %.3f s",
                               (double)config->timeout_ns / 1e9);
@@ -91,18 +92,44 @@ static axle__control *create(const axle__control_config *config)
     return control;
 }
 
-/* Rank 0's server, and then the meeting. */
-static int meet(axle__control *control, const axle__control_config *config)
+/* Rank 0's server. */
+static int serve(axle__control *control, const axle__control_config *config,
+                 axle__rendezvous *rendezvous, int *fd)
+{
+    int code = axle__server_start(config, &control->server, fd);
+    if (code)
+        return code;
+    control->port = axle__server_port(control->server);
+    code = rendezvous ? axle__rendezvous_publish(rendezvous, control->port) : AXLE_OK;
+    if (code)
+        axle__socket_close(*fd);
+    return code;
+}
+
+static int meet(axle__control *control, const axle__control_config *config,
+                axle__rendezvous *rendezvous)
 {
     int fd = -1;
-    if (config->rank == 0) {
-        int code = axle__server_start(config, &control->server, &fd);
-        if (code)
-            return code;
-        control->port = axle__server_port(control->server);
-    }
-    int code = axle__meeting_attend(control, config, fd);
+    int code = config->rank == 0 ? serve(control, config, rendezvous, &fd) : AXLE_OK;
+    code = code ? code : axle__meeting_attend(control, config, rendezvous, fd);
     return code ? code : axle__listener_start(control);
+}
+
+/* Once all have met, or will not, nobody needs the rendezvous any more. */
+static int find_and_meet(axle__control *control, const axle__control_config *config)
+{
+    axle__rendezvous *rendezvous = NULL;
+    if (config->rendezvous && config->rendezvous[0]) {
+        int code = axle__rendezvous_open(config->rendezvous, config->job, &rendezvous);
+        if (code) {
+            if (config->rank == 0)
+                axle__socket_close(config->listen_fd);
+            return code;
+        }
+    }
+    int code = meet(control, config, rendezvous);
+    axle__rendezvous_close(rendezvous);
+    return code;
 }
 
 int axle__control_join(const axle__control_config *config, axle__control **out)
@@ -114,7 +141,7 @@ int axle__control_join(const axle__control_config *config, axle__control **out)
             axle__socket_close(config->listen_fd);
         return code ? code : AXLE_ERR_NOMEM;
     }
-    code = meet(control, config);
+    code = find_and_meet(control, config);
     if (code) {
         axle__channel_close(&control->channel);
         axle__server_stop(control->server);

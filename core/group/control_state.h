@@ -8,6 +8,7 @@
 
 #include "group/channel.h"
 #include "group/control.h"
+#include "group/rendezvous.h"
 #include "group/server.h"
 #include "group/socket.h"
 
@@ -53,8 +54,10 @@ struct axle__control {
     char what[AXLE__CONTROL_TEXT];
 };
 
-/* meeting.c: reach the server and wait until all are there. `fd` is rank 0's socket, else -1. */
-int axle__meeting_attend(axle__control *control, const axle__control_config *config, int fd);
+/* meeting.c: reach the server and wait until all are there. `fd` is rank 0's socket, else -1; the
+ * rendezvous, which may be NULL, then says where the server is. */
+int axle__meeting_attend(axle__control *control, const axle__control_config *config,
+                         const axle__rendezvous *rendezvous, int fd);
 
 /* listener.c: the thread. */
 int axle__listener_start(axle__control *control);

@@ -15,6 +15,7 @@
 #include "group/auth.h"
 #include "group/control_state.h"
 #include "group/peer.h"
+#include "group/rendezvous.h"
 
 /* One handshake; and names that nobody knows, which a fresh host's may be for a while. */
 #define HANDSHAKE (5 * AXLE__SECOND)
@@ -30,6 +31,9 @@ enum { AGAIN = 1 };
 typedef struct attempt {
     axle__control *control;
     const axle__control_config *config;
+    const axle__rendezvous *rendezvous;
+    char host[512]; /* of rank 0, or several addresses; "" where it is not known yet */
+    int port;
     int64_t started, deadline;
     char reason[AXLE__WIRE_REASON]; /* why the last try failed */
     char missing[256];              /* what the server said last of who is missing */
@@ -98,10 +102,9 @@ static int check_server(attempt *at, axle__wire_reader *said)
     axle__proof_make(at->config->secret, 'S', at->client_nonce, at->server_nonce, "", 0, right);
     if (axle__proof_equal(proof, right))
         return AXLE_OK;
-    if (strchr(at->config->host, ','))
+    if (strchr(at->host, ','))
         return AGAIN;
-    return axle_error_set(AXLE_ERR_INVALID, "rank 0 at %s:%d: %s", at->config->host,
-                          at->config->port, at->reason);
+    return axle_error_set(AXLE_ERR_INVALID, "rank 0 at %s:%d: %s", at->host, at->port, at->reason);
 }
 
 static void say_who(attempt *at, axle__channel *channel)
@@ -224,23 +227,46 @@ static void pause_before(int64_t *pause, int64_t deadline)
 static int unreached(const attempt *at, int code)
 {
     double waited = (double)(axle__clock_ns() - at->started) / 1e9;
-    return axle_error_set(code, "rank 0 was not reached at %s:%d for %.1f s: %s", at->config->host,
-                          at->config->port, waited, at->reason);
+    if (!at->host[0])
+        return axle_error_set(code, "rank 0 was not found for %.1f s: %s", waited, at->reason);
+    return axle_error_set(code, "rank 0 was not reached at %s:%d for %.1f s: %s", at->host,
+                          at->port, waited, at->reason);
+}
+
+/* Find rank 0 and connect to it; -1, and the reason noted, where there is no way yet. */
+static int reach(attempt *at, bool *unknown)
+{
+    char reason[AXLE__WIRE_REASON];
+    *unknown = false;
+    if (at->rendezvous && !axle__rendezvous_find(at->rendezvous, at->host, sizeof(at->host),
+                                                 &at->port, at->reason, sizeof(at->reason))) {
+        at->host[0] = '\0';
+        return -1;
+    }
+    int fd =
+        axle__socket_connect(at->host, at->port, at->deadline, reason, sizeof(reason), unknown);
+    if (fd < 0)
+        snprintf(at->reason, sizeof(at->reason), "%s", reason);
+    return fd;
+}
+
+static void say_progress(const attempt *at, int64_t now)
+{
+    double waited = (double)(now - at->started) / 1e9;
+    if (at->host[0])
+        axle__info("group", "waiting for rank 0 at %s:%d, %.0f s so far: %s", at->host, at->port,
+                   waited, at->reason);
+    else
+        axle__info("group", "waiting for rank 0, %.0f s so far: %s", waited, at->reason);
 }
 
 static int attend_from_afar(attempt *at)
 {
     int64_t pause = FIRST_PAUSE, next_line = at->started + FIRST_LINE;
     for (;;) {
-        bool unknown = false;
-        char reason[AXLE__WIRE_REASON];
-        int fd = axle__socket_connect(at->config->host, at->config->port, at->deadline, reason,
-                                      sizeof(reason), &unknown);
-        int code = AGAIN;
-        if (fd >= 0)
-            code = attend_over(at, fd);
-        else
-            snprintf(at->reason, sizeof(at->reason), "%s", reason);
+        bool unknown;
+        int fd = reach(at, &unknown);
+        int code = fd < 0 ? AGAIN : attend_over(at, fd);
         if (code != AGAIN)
             return code;
         int64_t now = axle__clock_ns();
@@ -250,17 +276,22 @@ static int attend_from_afar(attempt *at)
             return unreached(at, AXLE_ERR_IO);
         if (now >= next_line) {
             next_line = now + LINE_EVERY;
-            axle__info("group", "waiting for rank 0 at %s:%d, %.0f s so far: %s", at->config->host,
-                       at->config->port, (double)(now - at->started) / 1e9, at->reason);
+            say_progress(at, now);
         }
         pause_before(&pause, at->deadline);
     }
 }
 
-int axle__meeting_attend(axle__control *control, const axle__control_config *config, int fd)
+int axle__meeting_attend(axle__control *control, const axle__control_config *config,
+                         const axle__rendezvous *rendezvous, int fd)
 {
-    attempt at = {.control = control, .config = config, .started = axle__clock_ns()};
+    attempt at = {.control = control,
+                  .config = config,
+                  .rendezvous = rendezvous,
+                  .started = axle__clock_ns(),
+                  .port = config->port};
     at.deadline = axle__clock_after(at.started, config->timeout_ns);
+    snprintf(at.host, sizeof(at.host), "%s", config->host);
     snprintf(at.missing, sizeof(at.missing), "some");
     if (fd < 0)
         return attend_from_afar(&at);

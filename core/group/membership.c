@@ -197,10 +197,10 @@ static int find_host(axle__membership *m)
 {
     static const char *const lists[NAMES] = {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"};
     const char *said = variable("MASTER_ADDR"), *list = first_set(lists);
-    if (said)
-        return copy(m->host, sizeof(m->host), "MASTER_ADDR", said);
     if (m->rendezvous[0])
         return AXLE_OK;
+    if (said)
+        return copy(m->host, sizeof(m->host), "MASTER_ADDR", said);
     if (m->local_size == m->size || (m->local_size < 0 && strcmp(m->source, "PMI") == 0))
         return copy(m->host, sizeof(m->host), "", "127.0.0.1");
     if (list && strcmp(m->source, "torchrun") != 0)
