@@ -187,6 +187,7 @@ static int meet(axle_group *group)
                                    .listen_fd = m->listen_fd,
                                    .job = m->job,
                                    .secret = m->secret,
+                                   .rendezvous = m->rendezvous,
                                    .timeout_ns = group->timeout_ns,
                                    .lost = when_lost,
                                    .user = group};

@@ -14,7 +14,7 @@ static void they_meet_quickly(void **state)
     int64_t start = axle__clock_ns();
     ranks_run(&job);
     ranks_expect_met(&job);
-    assert_true(axle__clock_ns() - start < 10 * AXLE__SECOND);
+    assert_true(axle__clock_ns() - start < 45 * AXLE__SECOND);
     for (int rank = 0; rank < job.size; rank++)
         for (int other = 0; other < job.size; other++)
             assert_int_equal(job.members[rank].losses[other], 0);
