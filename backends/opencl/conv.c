@@ -98,7 +98,7 @@ int ocl_plan_conv(ocl_plan *plan)
     if (!ocl_signature_fits(plan, "fff?", "f") ||
         !conv_read(plan, &c, ocl_activation(plan->attrs.conv.activation)))
         return 0;
-    if (ocl_conv_unfolded(plan, &c))
+    if (ocl_conv_flat(plan, &c) || ocl_conv_unfolded(plan, &c))
         return 1;
     begin(plan, &c, "conv", ocl_count(c.y));
     args(plan);
@@ -110,7 +110,7 @@ int ocl_plan_conv_backward_data(ocl_plan *plan)
     conv c = {.y = plan->in[0], .w = plan->in[1], .bias = plan->in[2], .x = plan->out[0]};
     if (!ocl_signature_fits(plan, "fff?", "f") || !conv_read(plan, &c, "NONE"))
         return 0;
-    if (ocl_conv_data_unfolded(plan, &c))
+    if (ocl_conv_data_flat(plan, &c) || ocl_conv_data_unfolded(plan, &c))
         return 1;
     begin(plan, &c, "conv_backward_data", ocl_count(c.x));
     args(plan);
@@ -168,7 +168,7 @@ int ocl_plan_conv_backward_weight(ocl_plan *plan)
     conv c = {.y = plan->in[0], .x = plan->in[1], .w = plan->out[0]};
     if (!ocl_signature_fits(plan, "ff", "f?f?") || !conv_read(plan, &c, "NONE"))
         return 0;
-    if (c.w && !ocl_conv_weight_unfolded(plan, &c))
+    if (c.w && !ocl_conv_weight_flat(plan, &c) && !ocl_conv_weight_unfolded(plan, &c))
         steps_weight(plan, &c);
     if (plan->out[1])
         steps_bias(plan, &c, plan->out[1]);

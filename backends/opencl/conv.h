@@ -19,4 +19,13 @@ int ocl_conv_unfolded(ocl_plan *plan, const conv *c);
 int ocl_conv_data_unfolded(ocl_plan *plan, const conv *c);
 int ocl_conv_weight_unfolded(ocl_plan *plan, const conv *c);
 
+/* The same from padded copies of the input, which are read in place (flat.c). */
+int ocl_conv_flat(ocl_plan *plan, const conv *c);
+int ocl_conv_data_flat(ocl_plan *plan, const conv *c);
+int ocl_conv_weight_flat(ocl_plan *plan, const conv *c);
+
+/* The weight's gradient from `count` numbers in `chunks` pieces (unfold.c). */
+void ocl_step_join_weight(ocl_plan *plan, const conv *c, int64_t count, int64_t chunks,
+                          uint64_t pieces);
+
 #endif

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOCAL = 256 };
+/* CHUNK: elements of a work-item on CPU devices. */
+enum { LOCAL = 256, CHUNK = 2048 };
 
 /* Merge the operands' dims into a map; 0 where the dims differ. The first view is there. */
 static int map_same(ocl_map *map, const axle_view *const *views, int n)
@@ -21,12 +22,27 @@ static int map_same(ocl_map *map, const axle_view *const *views, int n)
     return 1;
 }
 
-static const char *dense_option(const ocl_map *map)
+static int is_dense(const ocl_map *map)
 {
     for (int k = 0; k < map->operands; k++)
         if (!ocl_map_is_dense(map, k))
-            return "";
-    return " -DDENSE";
+            return 0;
+    return 1;
+}
+
+/* How elements are dealt out: dense ones in runs on a CPU device. */
+static const char *dense_option(const ocl_plan *plan, const ocl_map *map)
+{
+    return !is_dense(map) ? "" : ocl_on_cpu(plan) ? " -DDENSE -DCHUNK=2048" : " -DDENSE";
+}
+static uint32_t local_of(const ocl_plan *plan, const ocl_map *map)
+{
+    return is_dense(map) && ocl_on_cpu(plan) ? 1 : LOCAL;
+}
+static int64_t items_of(const ocl_plan *plan, const ocl_map *map)
+{
+    const int64_t n = ocl_map_count(map);
+    return local_of(plan, map) == 1 ? (n + CHUNK - 1) / CHUNK : n;
 }
 
 static int64_t to_integer(double x)
@@ -55,9 +71,10 @@ int ocl_plan_copy(ocl_plan *plan)
         (x->dtype == AXLE_DTYPE_F64 || y->dtype == AXLE_DTYPE_F64))
         return 0;
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude copy", "copy", n, LOCAL, "-DTX=%s -DTY=%s -DCAST_FROM=%s%s",
-                   moves ? ocl_bits(x) : ocl_dtype(x), moves ? ocl_bits(y) : ocl_dtype(y),
-                   moves ? "bits_to_" : cast_from(x), dense_option(&map));
+    ocl_step_begin(plan, "prelude copy", "copy", items_of(plan, &map), local_of(plan, &map),
+                   "-DTX=%s -DTY=%s -DCAST_FROM=%s%s", moves ? ocl_bits(x) : ocl_dtype(x),
+                   moves ? ocl_bits(y) : ocl_dtype(y), moves ? "bits_to_" : cast_from(x),
+                   dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put_map(plan, &map);
     ocl_arg_in(plan, 0);
@@ -73,8 +90,8 @@ int ocl_plan_where(ocl_plan *plan)
         !map_same(&map, (const axle_view *[]){c, a, b, y}, 4))
         return 0;
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude copy", "where", n, LOCAL, "-DTY=%s%s", ocl_bits(y),
-                   dense_option(&map));
+    ocl_step_begin(plan, "prelude copy", "where", items_of(plan, &map), local_of(plan, &map),
+                   "-DTY=%s%s", ocl_bits(y), dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put_map(plan, &map);
     for (uint32_t k = 0; k < 3; k++)
@@ -150,8 +167,8 @@ int ocl_plan_fill(ocl_plan *plan)
         return 0;
     map_same(&map, &y, 1);
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude copy", "fill", n, LOCAL, "-DTY=%s%s", ocl_bits(y),
-                   dense_option(&map));
+    ocl_step_begin(plan, "prelude copy", "fill", items_of(plan, &map), local_of(plan, &map),
+                   "-DTY=%s%s", ocl_bits(y), dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put(plan, (int64_t)fill_bits(&plan->attrs.fill, y->dtype));
     ocl_put_map(plan, &map);
@@ -186,8 +203,8 @@ int ocl_plan_random(ocl_plan *plan)
         return 0;
     map_same(&map, &y, 1);
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude random", "random", n, LOCAL, "-DTY=%s%s", ocl_dtype(y),
-                   dense_option(&map));
+    ocl_step_begin(plan, "prelude random", "random", items_of(plan, &map), local_of(plan, &map),
+                   "-DTY=%s%s", ocl_dtype(y), dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put_map(plan, &map);
     ocl_arg_out(plan, 0);
@@ -213,8 +230,8 @@ int ocl_plan_dropout(ocl_plan *plan)
         !map_same(&map, (const axle_view *[]){x, y}, 2))
         return 0;
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude random", "dropout", n, LOCAL, "-DTY=%s%s", ocl_dtype(y),
-                   dense_option(&map));
+    ocl_step_begin(plan, "prelude random", "dropout", items_of(plan, &map), local_of(plan, &map),
+                   "-DTY=%s%s", ocl_dtype(y), dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put(plan, dropout_threshold(p));
     ocl_put_map(plan, &map);
@@ -268,9 +285,9 @@ int ocl_plan_unary(ocl_plan *plan)
         (!ocl_is(x, OCL_INTEGERS) || !(integer_unary >> attrs->kind & 1)))
         return 0;
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude functions unary", "unary", n, LOCAL,
-                   "-DTX=%s -DTY=%s -DCLASS=%s -DKIND=%s%s", ocl_dtype(x), ocl_dtype(y),
-                   class_of(x, truth), kind->name, dense_option(&map));
+    ocl_step_begin(plan, "prelude functions unary", "unary", items_of(plan, &map),
+                   local_of(plan, &map), "-DTX=%s -DTY=%s -DCLASS=%s -DKIND=%s%s", ocl_dtype(x),
+                   ocl_dtype(y), class_of(x, truth), kind->name, dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put(plan, to_integer(attrs->alpha));
     ocl_put(plan, to_integer(attrs->beta));
@@ -297,9 +314,9 @@ int ocl_plan_unary_backward(ocl_plan *plan)
         !map_same(&map, (const axle_view *[]){dy, saved, dx}, 3))
         return 0;
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude functions unary_backward", "unary_backward", n, LOCAL,
-                   "-DTX=%s -DKIND=%s%s", ocl_dtype(dy), kind->name,
-                   needs ? dense_option(&map) : "");
+    ocl_step_begin(plan, "prelude functions unary_backward", "unary_backward", items_of(plan, &map),
+                   local_of(plan, &map), "-DTX=%s -DKIND=%s%s", ocl_dtype(dy), kind->name,
+                   dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put(plan, needs);
     ocl_put_map(plan, &map);
@@ -332,9 +349,9 @@ int ocl_plan_binary(ocl_plan *plan)
         !binary_takes(attrs->kind, a, truth))
         return 0;
     const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude binary", "binary", n, LOCAL,
+    ocl_step_begin(plan, "prelude binary", "binary", items_of(plan, &map), local_of(plan, &map),
                    "-DTX=%s -DTY=%s -DCLASS=%s -DKIND=%s%s", ocl_dtype(a), ocl_dtype(y),
-                   class_of(a, truth), kind->name, dense_option(&map));
+                   class_of(a, truth), kind->name, dense_option(plan, &map));
     ocl_put(plan, n);
     ocl_put(plan, to_integer(attrs->alpha));
     ocl_put_map(plan, &map);

@@ -8,10 +8,12 @@ opencl_kernels = \
 	%D%/kernels/conv.cl \
 	%D%/kernels/copy.cl \
 	%D%/kernels/cross_entropy.cl \
+	%D%/kernels/flat.cl \
 	%D%/kernels/functions.cl \
 	%D%/kernels/index.cl \
 	%D%/kernels/interpolate.cl \
 	%D%/kernels/matmul.cl \
+	%D%/kernels/max_pool.cl \
 	%D%/kernels/norm.cl \
 	%D%/kernels/optimizer.cl \
 	%D%/kernels/pool.cl \
@@ -43,6 +45,7 @@ backend_LTLIBRARIES += %D%/opencl.la
 	%D%/error.c \
 	%D%/event.c \
 	%D%/findings.c \
+	%D%/flat.c \
 	%D%/index.c \
 	%D%/map.c \
 	%D%/map.h \

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { LOCAL = 64, PACK_LOCAL = 16 };
+/* PACK_DEPTH: how much of K a work-item packs. */
+enum { LOCAL = 64, PACK_DEPTH = 64 };
 
 /* Products below this many terms are not worth packing; panels above this size take too much
  * memory. */
@@ -63,15 +64,59 @@ static void step_pack(ocl_plan *plan, const axle_view *b, int64_t batches, uint6
     ocl_map_views(&map, &b, 1, 0, row);
     ocl_map_merge(&map);
     ocl_step_begin(plan, "prelude functions product", "pack",
-                   batches * ((n + width - 1) / width) * k, PACK_LOCAL, "%s", options);
+                   batches * ((n + width - 1) / width) * ((k + PACK_DEPTH - 1) / PACK_DEPTH), 1,
+                   "%s", options);
     ocl_put(plan, batches);
     ocl_put(plan, n);
     ocl_put(plan, k);
     ocl_put(plan, b->stride[row]);
     ocl_put(plan, b->stride[column]);
+    ocl_put(plan, PACK_DEPTH);
     ocl_put_map(plan, &map);
     ocl_arg_in(plan, 1);
     ocl_arg_work(plan, panels, ocl_panel_size(b));
+}
+
+/* Elements of a batch of the packed left-hand matrix. */
+static int64_t left_elements(const ocl_product *p)
+{
+    return (p->m + OCL_PRODUCT_ROWS - 1) / OCL_PRODUCT_ROWS * OCL_PRODUCT_ROWS * p->k;
+}
+
+/* a in blocks of rows, as the product reads it. */
+static void step_pack_left(ocl_plan *plan, ocl_product *p, const axle_view *a,
+                           const axle_view *bias, const axle_view *y)
+{
+    const uint32_t row = a->rank - 2, column = a->rank - 1;
+    const int64_t pieces = (p->k + PACK_DEPTH - 1) / PACK_DEPTH, elements = left_elements(p);
+    ocl_map map = {0};
+    char options[128];
+    ocl_product_options(plan, a, options, sizeof(options));
+    ocl_map_views(&map, &a, 1, 0, row);
+    ocl_map_merge(&map);
+    p->a_work = ocl_work(plan, p->batches * elements, ocl_real_size(plan));
+    ocl_step_begin(plan, "prelude functions product", "pack_left",
+                   p->batches * (elements / OCL_PRODUCT_ROWS / p->k) * pieces, 1, "%s", options);
+    ocl_put(plan, p->batches);
+    ocl_put(plan, p->m);
+    ocl_put(plan, p->k);
+    ocl_put(plan, a->stride[row]);
+    ocl_put(plan, a->stride[column]);
+    ocl_put(plan, PACK_DEPTH);
+    ocl_put_map(plan, &map);
+    ocl_arg_in(plan, 0);
+    ocl_arg_work(plan, p->a_work, ocl_real_size(plan));
+    p->a_in_work = p->a_packed = 1;
+    p->a_type = ocl_real_size(plan) == 8 ? "f64" : "f32";
+    axle_view packed = *a;
+    int64_t stride = elements;
+    for (uint32_t d = row; d-- > 0;) {
+        packed.stride[d] = stride;
+        stride *= packed.dim[d];
+    }
+    p->map = (ocl_map){0};
+    ocl_map_views(&p->map, (const axle_view *[]){&packed, bias, y}, 3, 0, row);
+    ocl_map_merge(&p->map);
 }
 
 /* The blocked product of CPU devices; 0 where the plain one is the better choice. */
@@ -102,6 +147,8 @@ static int plan_blocked(ocl_plan *plan)
     p.panel_size = ocl_panel_size(b);
     p.panels = ocl_work(plan, panel * packed, p.panel_size);
     plan->impl = "matmul_blocked";
+    if (p.n > ocl_panel_width(plan) && p.batches * left_elements(&p) <= MOST_PANEL)
+        step_pack_left(plan, &p, a, bias, y);
     step_pack(plan, b, packed, p.panels);
     ocl_step_product(plan, &p);
     return 1;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { LOCAL = 256 };
+enum { LOCAL = 256, EACH = 1024 };
 
 static void sgd_scalars(const void *attrs, const void *scalars, double out[OCL_SCALARS])
 {
@@ -69,12 +69,14 @@ static int accepts(const ocl_plan *plan, uint32_t needed)
     return 1;
 }
 
-/* n, the other numbers, the operands and the scalars: what all three kernels get. */
+/* n, the other numbers, the operands and the scalars: what all three kernels get. A work-item does
+ * `each` elements. */
 static int step(ocl_plan *plan, const char *kernel, const int64_t numbers[2], uint32_t outputs,
-                ocl_scalars_fn scalars)
+                ocl_scalars_fn scalars, int64_t each)
 {
     const int64_t n = ocl_count(plan->in[0]);
-    ocl_step_begin(plan, "prelude optimizer", kernel, n, LOCAL, "%s", "");
+    ocl_step_begin(plan, "prelude optimizer", kernel, (n + each - 1) / each, each > 1 ? 1 : LOCAL,
+                   "%s", "");
     ocl_put(plan, n);
     ocl_put(plan, numbers[0]);
     ocl_put(plan, numbers[1]);
@@ -88,17 +90,18 @@ static int step(ocl_plan *plan, const char *kernel, const int64_t numbers[2], ui
 int ocl_plan_sgd(ocl_plan *plan)
 {
     const int64_t numbers[2] = {plan->out[1] != NULL, plan->attrs.sgd.nesterov != 0};
-    return accepts(plan, 1) && step(plan, "sgd", numbers, 2, sgd_scalars);
+    return accepts(plan, 1) && step(plan, "sgd", numbers, 2, sgd_scalars, 1);
 }
 
 int ocl_plan_adam(ocl_plan *plan)
 {
-    const int64_t numbers[2] = {plan->out[3] != NULL, 0};
-    return accepts(plan, 3) && step(plan, "adam", numbers, 4, adam_scalars);
+    const int64_t each = ocl_on_cpu(plan) ? EACH : 1;
+    const int64_t numbers[2] = {plan->out[3] != NULL, each};
+    return accepts(plan, 3) && step(plan, "adam", numbers, 4, adam_scalars, each);
 }
 
 int ocl_plan_rmsprop(ocl_plan *plan)
 {
     const int64_t numbers[2] = {plan->out[2] != NULL, plan->out[3] != NULL};
-    return accepts(plan, 2) && step(plan, "rmsprop", numbers, 4, rmsprop_scalars);
+    return accepts(plan, 2) && step(plan, "rmsprop", numbers, 4, rmsprop_scalars, 1);
 }

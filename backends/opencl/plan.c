@@ -40,6 +40,9 @@ static void set_sizes(ocl_plan *plan, ocl_step *step, int64_t items, uint32_t lo
         size = limit;
     if (size > about->max_local)
         size = about->max_local;
+    /* A unit of a CPU does a whole group, so small launches are cut into groups for all of them. */
+    while (ocl_on_cpu(plan) && size > 1 && items / (int64_t)size < (int64_t)about->units * 4)
+        size /= 2;
     step->local = size > 0 ? size : 1;
     step->global = ((size_t)items + step->local - 1) / step->local * step->local;
 }

@@ -2,7 +2,13 @@
 /* Planners of POOL and POOL_BACKWARD, and of INTERPOLATE and its gradient. */
 #include "planners.h"
 
-enum { LOCAL = 16, SPATIAL = AXLE_MAX_SPATIAL };
+enum {
+    LOCAL = 16,
+    SPATIAL = AXLE_MAX_SPATIAL,
+    MOST_WINDOW = 3,
+    OUTPUTS = 512,
+    MOST_PLANE = 1 << 30
+};
 
 static int attrs_fit(const axle_pool_attrs *attrs)
 {
@@ -95,6 +101,50 @@ static int64_t rows_of(const axle_view *view)
     return count > 0 ? count / view->dim[view->rank - 1] : 0;
 }
 
+/* Whether the windows of a max-pool lie side by side inside x, along rows without gaps. */
+static int lie_apart(const ocl_plan *plan, const axle_view *x, const axle_view *y,
+                     const axle_view *index)
+{
+    const axle_pool_attrs *attrs = &plan->attrs.pool;
+    const axle_view *views[] = {x, y, index};
+    if (!ocl_on_cpu(plan) || attrs->kind != AXLE_POOL_MAX || attrs->adaptive ||
+        attrs->n_spatial != 2)
+        return 0;
+    for (uint32_t d = 0; d < 2; d++)
+        if (attrs->kernel[d] != attrs->stride[d] || attrs->pad[d] != 0 ||
+            attrs->kernel[d] > MOST_WINDOW || (attrs->kernel[d] > 1 && attrs->dilation[d] > 1) ||
+            y->dim[2 + d] * attrs->kernel[d] > x->dim[2 + d])
+            return 0;
+    for (int k = 0; k < 3; k++)
+        if (views[k] && views[k]->dim[3] > 1 && views[k]->stride[3] != 1)
+            return 0;
+    return x->dim[2] * x->stride[2] < MOST_PLANE && y->dim[2] * y->stride[2] < MOST_PLANE &&
+           (!index || index->dim[2] * index->stride[2] < MOST_PLANE);
+}
+
+/* The step of max_pool.cl; x and y are the input and the output, or their gradients. */
+static void step_apart(ocl_plan *plan, const char *kernel, const axle_view *x, const axle_view *y,
+                       const axle_view *index)
+{
+    const axle_pool_attrs *attrs = &plan->attrs.pool;
+    const int blocks = x->dtype == AXLE_DTYPE_F32 && attrs->kernel[0] == 2 && attrs->kernel[1] == 2;
+    const int64_t planes = y->dim[0] * y->dim[1];
+    const int64_t each = y->dim[3] > 0 ? OUTPUTS / y->dim[3] + 1 : 1;
+    ocl_step_begin(plan, "prelude max_pool", kernel, planes * ((y->dim[2] + each - 1) / each), 1,
+                   "-DTX=%s -DOP=%u -DK1=%d -DK2=%d%s%s", ocl_dtype(x), plan->op, attrs->kernel[0],
+                   attrs->kernel[1], index ? " -DINDEX" : "", blocks ? " -DBLOCKS" : "");
+    ocl_put(plan, planes);
+    ocl_put(plan, y->dim[2]);
+    ocl_put(plan, y->dim[3]);
+    ocl_put(plan, x->dim[2]);
+    ocl_put(plan, x->dim[3]);
+    ocl_put(plan, y->stride[2]);
+    ocl_put(plan, index ? index->stride[2] : 0);
+    ocl_put(plan, x->stride[2]);
+    ocl_put(plan, each);
+    put_planes(plan, y, index, x);
+}
+
 int ocl_plan_pool(ocl_plan *plan)
 {
     const axle_pool_attrs *attrs = &plan->attrs.pool;
@@ -103,10 +153,14 @@ int ocl_plan_pool(ocl_plan *plan)
         !ocl_signature_fits(plan, "f", attrs->kind == AXLE_POOL_MAX ? "fj?" : "f") ||
         !ranks_fit(plan, attrs->n_spatial + 2))
         return 0;
-    ocl_step_begin(plan, "prelude pool", "pool", rows_of(y), LOCAL,
-                   "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u%s", ocl_dtype(x), attrs->kind, plan->op,
-                   attrs->n_spatial, index ? " -DINDEX" : "");
-    put_numbers(plan, x, y, index);
+    if (lie_apart(plan, x, y, index)) {
+        step_apart(plan, "max_pool", x, y, index);
+    } else {
+        ocl_step_begin(plan, "prelude pool", "pool", rows_of(y), LOCAL,
+                       "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u%s", ocl_dtype(x), attrs->kind,
+                       plan->op, attrs->n_spatial, index ? " -DINDEX" : "");
+        put_numbers(plan, x, y, index);
+    }
     ocl_arg_in(plan, 0);
     ocl_arg_out(plan, 0);
     ocl_arg_out(plan, 1);
@@ -121,10 +175,14 @@ int ocl_plan_pool_backward(ocl_plan *plan)
         !ocl_signature_fits(plan, attrs->kind == AXLE_POOL_MAX ? "fj" : "f", "f") ||
         !ranks_fit(plan, attrs->n_spatial + 2))
         return 0;
-    ocl_step_begin(plan, "prelude pool", "pool_backward", rows_of(dx), LOCAL,
-                   "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u", ocl_dtype(dx), attrs->kind, plan->op,
-                   attrs->n_spatial);
-    put_numbers(plan, dx, dy, index);
+    if (dy->dim[2] > 0 && lie_apart(plan, dx, dy, index)) {
+        step_apart(plan, "max_pool_backward", dx, dy, index);
+    } else {
+        ocl_step_begin(plan, "prelude pool", "pool_backward", rows_of(dx), LOCAL,
+                       "-DTX=%s -DKIND=%u -DOP=%u -DSPATIAL=%u", ocl_dtype(dx), attrs->kind,
+                       plan->op, attrs->n_spatial);
+        put_numbers(plan, dx, dy, index);
+    }
     ocl_arg_in(plan, 0);
     ocl_arg_in(plan, 1);
     ocl_arg_out(plan, 0);

@@ -20,9 +20,10 @@ static const char *panel_options(const ocl_plan *plan, uint32_t panel_size)
 
 void ocl_product_options(const ocl_plan *plan, const axle_view *operand, char *out, size_t size)
 {
-    snprintf(out, size, "-DTA=%s -DTY=%s -DACTIVATION=NONE%s%s", ocl_dtype(operand),
+    const int same = operand->dtype == AXLE_DTYPE_F32 || operand->dtype == AXLE_DTYPE_F64;
+    snprintf(out, size, "-DTA=%s -DTY=%s -DACTIVATION=NONE%s%s%s", ocl_dtype(operand),
              ocl_dtype(operand), panel_options(plan, ocl_panel_size(operand)),
-             plan->real == AXLE_DTYPE_F64 ? " -DCOMPENSATE" : "");
+             same ? " -DSAME_TYPE" : "", plan->real == AXLE_DTYPE_F64 ? " -DCOMPENSATE" : "");
 }
 
 static int64_t blocks(int64_t n, int64_t size)
@@ -30,10 +31,17 @@ static int64_t blocks(int64_t n, int64_t size)
     return (n + size - 1) / size;
 }
 
+/* Row blocks of a work-item: as many as leave the device busy. */
+static int64_t blocks_of_item(const ocl_plan *plan, int64_t rows, int64_t columns)
+{
+    const int64_t busy = ocl_busy(plan), many = rows * columns / (busy > 0 ? busy : 1);
+    return many < 1 ? 1 : many < OCL_PRODUCT_BLOCKS ? many : OCL_PRODUCT_BLOCKS;
+}
+
 void ocl_step_product(ocl_plan *plan, const ocl_product *p)
 {
-    const int64_t tiles =
-        blocks(p->m, OCL_PRODUCT_ROWS) * blocks(p->n, ocl_panel_width(plan)) * p->batches;
+    const int64_t columns = blocks(p->n, ocl_panel_width(plan)) * p->batches * p->chunks;
+    const int64_t rows = blocks(p->m, OCL_PRODUCT_ROWS), many = blocks_of_item(plan, rows, columns);
     const int64_t numbers[] = {p->batches,
                                p->m,
                                p->n,
@@ -47,12 +55,14 @@ void ocl_step_product(ocl_plan *plan, const ocl_product *p)
                                p->bias_operand >= 0,
                                p->panel_batch,
                                p->chunks,
-                               blocks(p->k, p->chunks)};
+                               blocks(p->k, p->chunks),
+                               many};
     const uint32_t size = ocl_real_size(plan);
-    ocl_step_begin(plan, "prelude functions product", "product", tiles * p->chunks, 1,
-                   "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s%s", p->a_type, p->y_type, p->activation,
-                   p->placed ? " -DPLACED" : "", p->accumulate ? " -DACCUMULATE" : "",
-                   p->partial ? " -DPARTIAL" : "", panel_options(plan, p->panel_size));
+    ocl_step_begin(plan, "prelude functions product", "product", blocks(rows, many) * columns, 1,
+                   "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s%s%s", p->a_type, p->y_type, p->activation,
+                   p->a_packed ? " -DPACKED_LEFT" : "", p->placed ? " -DPLACED" : "",
+                   p->accumulate ? " -DACCUMULATE" : "", p->partial ? " -DPARTIAL" : "",
+                   panel_options(plan, p->panel_size));
     for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
         ocl_put(plan, numbers[k]);
     ocl_put_map(plan, &p->map);

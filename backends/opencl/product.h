@@ -5,7 +5,8 @@
 
 #include "plan.h"
 
-enum { OCL_PRODUCT_ROWS = 8 };
+/* Rows of a block, and most blocks of a work-item. */
+enum { OCL_PRODUCT_ROWS = 8, OCL_PRODUCT_BLOCKS = 4 };
 
 /* What is multiplied: y (m, n) = a (m, k) . b (k, n), in batches. */
 typedef struct ocl_product {
@@ -15,6 +16,7 @@ typedef struct ocl_product {
     const char *a_type, *y_type, *activation;
     uint32_t panel_size;
     int a_in_work; /* a is dense in the workspace, at a_work, else input `a_operand` */
+    int a_packed;  /* and in blocks of rows */
     uint32_t a_operand;
     uint64_t a_work, panels, places, pieces;
     int64_t panel_batch; /* panel elements from batch to batch */

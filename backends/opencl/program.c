@@ -44,7 +44,7 @@ static int recipe_read(const axle_be_device *device, const char *files, const ch
         files += length + strspn(files + length, " ");
     }
     const int written =
-        snprintf(r->options, sizeof(r->options), "-cl-std=CL1.2%s%s %s",
+        snprintf(r->options, sizeof(r->options), "-cl-std=CL1.2 -w%s%s %s",
                  device->about.has_f64 ? " -DHAVE_F64" : "",
                  device->about.type & CL_DEVICE_TYPE_CPU ? " -DON_CPU" : "", options);
     return written > 0 && (size_t)written < sizeof(r->options);

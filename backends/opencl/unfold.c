@@ -266,20 +266,21 @@ int ocl_conv_data_unfolded(ocl_plan *plan, const conv *c)
     return 1;
 }
 
-static void step_join(ocl_plan *plan, const unfolding *u, const conv *c)
+void ocl_step_join_weight(ocl_plan *plan, const conv *c, int64_t count, int64_t chunks,
+                          uint64_t pieces)
 {
-    const ocl_product *p = &u->product;
-    const int64_t count = p->batches * p->m * p->n;
     ocl_map weights = {0};
+    char options[128];
     map_one(&weights, c->w->dim[0], c->w->stride[0]);
     map_one(&weights, c->w->dim[1], c->w->stride[1]);
     map_space(&weights, c->w);
     ocl_map_merge(&weights);
-    begin(plan, u, "join_pieces", count, LOCAL);
+    ocl_product_options(plan, c->w, options, sizeof(options));
+    ocl_step_begin(plan, "prelude functions product", "join_pieces", count, LOCAL, "%s", options);
     ocl_put(plan, count);
-    ocl_put(plan, p->chunks);
+    ocl_put(plan, chunks);
     ocl_put_map(plan, &weights);
-    ocl_arg_work(plan, p->pieces, ocl_real_size(plan));
+    ocl_arg_work(plan, pieces, ocl_real_size(plan));
     ocl_arg_out(plan, 0);
 }
 
@@ -308,6 +309,6 @@ int ocl_conv_weight_unfolded(ocl_plan *plan, const conv *c)
     map_groups(p, p->m * p->k, NULL, 0);
     plan->impl = "conv_backward_weight_unfolded";
     ocl_step_product(plan, p);
-    step_join(plan, &u, c);
+    ocl_step_join_weight(plan, c, p->batches * p->m * p->n, p->chunks, p->pieces);
     return 1;
 }

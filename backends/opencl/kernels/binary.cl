@@ -67,16 +67,16 @@ __kernel void binary(TABLE, IN(TX, pa), IN(TX, pb), OUT(TY, py), real alpha)
     OPERAND(pa);
     OPERAND(pb);
     OPERAND(py);
-    const long i = get_global_id(0);
     const long ialpha = P[1];
-    if (i >= P[0])
-        return;
+    FOR_EACH(i, P[0])
+    {
 #ifdef DENSE
-    const long i0 = i, i1 = i, i2 = i;
+        const long i0 = i, i1 = i, i2 = i;
 #else
-    const long i0 = map_place(P + 2, 0, i), i1 = map_place(P + 2, 1, i);
-    const long i2 = map_place(P + 2, 2, i);
+        const long i0 = map_place(P + 2, 0, i), i1 = map_place(P + 2, 1, i);
+        const long i2 = map_place(P + 2, 2, i);
 #endif
-    const NUMBER(TX) x = LOAD(TX, pa, i0), y = LOAD(TX, pb, i1);
-    STORE(TY, py, i2, SELECT(CLASS, KIND));
+        const NUMBER(TX) x = LOAD(TX, pa, i0), y = LOAD(TX, pb, i1);
+        STORE(TY, py, i2, SELECT(CLASS, KIND));
+    }
 }

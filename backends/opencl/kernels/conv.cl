@@ -171,6 +171,7 @@ __kernel void conv_join_weight(TABLE, IN(WIDE, piece), OUT(TX, w))
 }
 
 /* Pieces (outputs, chunks) of the bias' gradient, over chunks of the (sample, position) pairs. */
+#define LANE(j) ((wide)LOAD(TX, y, at + k + (j)))
 __kernel void conv_backward_bias(TABLE, IN(TX, y), OUT(WIDE, piece))
 {
     ENTER;
@@ -185,10 +186,21 @@ __kernel void conv_backward_bias(TABLE, IN(TX, y), OUT(WIDE, piece))
     long i = chunk * EACH;
     PLACE(i, OUT_DIM);
     long n = i / plane, q0 = p0, q1 = p1, q2 = p2;
+#if defined(HAVE_F64) && !defined(COMPENSATE)
+    double8 lanes = 0;
+#endif
     while (i < last) {
         const long run = min(OUT_DIM(2) - q2, last - i);
         const long at = n * Y_STEP(0) + o * Y_STEP(1) + q0 * Y_STEP(2) + q1 * Y_STEP(3);
-        for (long k = q2; k < q2 + run; k++)
+        long k = q2;
+#if defined(HAVE_F64) && !defined(COMPENSATE)
+        /* Eight sums at once, since each addition waits for the one before. */
+        if (Y_STEP(4) == 1)
+            for (; k + 8 <= q2 + run; k += 8)
+                lanes += (double8)(LANE(0), LANE(1), LANE(2), LANE(3), LANE(4), LANE(5), LANE(6),
+                                   LANE(7));
+#endif
+        for (; k < q2 + run; k++)
             TOTAL_ADD(t, (wide)LOAD(TX, y, at + k * Y_STEP(4)));
         i += run;
         q2 = 0;
@@ -196,6 +208,10 @@ __kernel void conv_backward_bias(TABLE, IN(TX, y), OUT(WIDE, piece))
         q0 = q1 > 0 ? q0 : q0 + 1 == OUT_DIM(0) ? 0 : q0 + 1;
         n += q1 == 0 && q0 == 0;
     }
+#if defined(HAVE_F64) && !defined(COMPENSATE)
+    const double4 four = lanes.lo + lanes.hi;
+    TOTAL_ADD(t, four.x + four.y + four.z + four.w);
+#endif
     piece[id] = TOTAL(t);
 }
 

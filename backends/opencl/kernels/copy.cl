@@ -68,16 +68,16 @@ __kernel void copy(TABLE, IN(TX, x), OUT(TY, y))
     ENTER;
     OPERAND(x);
     OPERAND(y);
-    const long i = get_global_id(0);
-    if (i >= P[0])
-        return;
+    FOR_EACH(i, P[0])
+    {
 #ifdef DENSE
-    const long ix = i, iy = i;
+        const long ix = i, iy = i;
 #else
-    const long ix = map_place(P + 1, 0, i), iy = map_place(P + 1, 1, i);
+        const long ix = map_place(P + 1, 0, i), iy = map_place(P + 1, 1, i);
 #endif
-    const NUMBER(TX) v = LOAD(TX, x, ix);
-    STORE(TY, y, iy, JOIN(CAST_FROM, TY)(v));
+        const NUMBER(TX) v = LOAD(TX, x, ix);
+        STORE(TY, y, iy, JOIN(CAST_FROM, TY)(v));
+    }
 }
 #endif
 
@@ -89,17 +89,17 @@ __kernel void where(TABLE, IN(bool, c), IN(TY, a), IN(TY, b), OUT(TY, y))
     OPERAND(a);
     OPERAND(b);
     OPERAND(y);
-    const long i = get_global_id(0);
-    if (i >= P[0])
-        return;
+    FOR_EACH(i, P[0])
+    {
 #ifdef DENSE
-    const long i0 = i, i1 = i, i2 = i, i3 = i;
+        const long i0 = i, i1 = i, i2 = i, i3 = i;
 #else
-    const long i0 = map_place(P + 1, 0, i), i1 = map_place(P + 1, 1, i);
-    const long i2 = map_place(P + 1, 2, i), i3 = map_place(P + 1, 3, i);
+        const long i0 = map_place(P + 1, 0, i), i1 = map_place(P + 1, 1, i);
+        const long i2 = map_place(P + 1, 2, i), i3 = map_place(P + 1, 3, i);
 #endif
-    const NUMBER(TY) va = LOAD(TY, a, i1), vb = LOAD(TY, b, i2);
-    STORE(TY, y, i3, LOAD(bool, c, i0) ? va : vb);
+        const NUMBER(TY) va = LOAD(TY, a, i1), vb = LOAD(TY, b, i2);
+        STORE(TY, y, i3, LOAD(bool, c, i0) ? va : vb);
+    }
 }
 
 /* Numbers: count, the element's bits, map of y. */
@@ -107,15 +107,15 @@ __kernel void fill(TABLE, OUT(TY, y))
 {
     ENTER;
     OPERAND(y);
-    const long i = get_global_id(0);
-    if (i >= P[0])
-        return;
+    FOR_EACH(i, P[0])
+    {
 #ifdef DENSE
-    const long iy = i;
+        const long iy = i;
 #else
-    const long iy = map_place(P + 2, 0, i);
+        const long iy = map_place(P + 2, 0, i);
 #endif
-    STORE(TY, y, iy, (NUMBER(TY))P[1]);
+        STORE(TY, y, iy, (NUMBER(TY))P[1]);
+    }
 }
 
 /* Numbers: count, start and step as integers, stride of y. */

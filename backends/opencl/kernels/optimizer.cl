@@ -26,7 +26,30 @@ __kernel void sgd(TABLE, IN(REAL, grad), OUT(REAL, param), OUT(REAL, momentum), 
     param[i] = p - lr * g;
 }
 
-/* Numbers: n, whether there is vmax. */
+/*
+ * Numbers: n, whether there is vmax, elements of a work-item. ADAM(T, GET, SET) does as many
+ * elements as T holds, from i on.
+ */
+#define ADAM(T, GET, SET)                                                                          \
+    {                                                                                              \
+        const T p = GET(param), g = s.v[0] * GET(grad) + s.v[1] * p;                               \
+        const T m_new = s.v[2] * GET(m) + s.v[3] * g;                                              \
+        T largest = s.v[4] * GET(v) + s.v[5] * g * g;                                              \
+        SET(m_new, m);                                                                             \
+        SET(largest, v);                                                                           \
+        if (P[1]) {                                                                                \
+            const T before = GET(vmax);                                                            \
+            largest = before >= largest ? before : largest;                                        \
+            SET(largest, vmax);                                                                    \
+        }                                                                                          \
+        SET(s.v[8] * p - s.v[9] * m_new / (sqrt(largest) / s.v[6] + s.v[7]), param);               \
+    }
+#define vector_f32 float8
+#define vector_f64 double8
+#define GET_ONE(p) p[i]
+#define SET_ONE(x, p) p[i] = (x)
+#define GET_8(p) vload8(0, p + i)
+#define SET_8(x, p) vstore8(x, 0, p + i)
 __kernel void adam(TABLE, IN(REAL, grad), OUT(REAL, param), OUT(REAL, m), OUT(REAL, v),
                    OUT(REAL, vmax), scalars s)
 {
@@ -36,23 +59,12 @@ __kernel void adam(TABLE, IN(REAL, grad), OUT(REAL, param), OUT(REAL, m), OUT(RE
     OPERAND(m);
     OPERAND(v);
     OPERAND(vmax);
-    const long i = get_global_id(0);
-    if (i >= P[0])
-        return;
-    const real p = param[i], g = s.v[0] * grad[i] + s.v[1] * p;
-    const real m_new = s.v[2] * m[i] + s.v[3] * g;
-    const real v_new = s.v[4] * v[i] + s.v[5] * g * g;
-    real largest = v_new;
-    m[i] = m_new;
-    v[i] = v_new;
-    if (P[1]) {
-        if (vmax[i] >= v_new)
-            largest = vmax[i];
-        else
-            vmax[i] = v_new;
-    }
-    const real denominator = sqrt(largest) / s.v[6] + s.v[7];
-    param[i] = s.v[8] * p - s.v[9] * m_new / denominator;
+    long i = (long)get_global_id(0) * P[2];
+    const long last = min(i + P[2], P[0]);
+    for (; i + 8 <= last; i += 8)
+        ADAM(JOIN(vector_, REAL), GET_8, SET_8)
+    for (; i < last; i++)
+        ADAM(real, GET_ONE, SET_ONE)
 }
 
 /* Numbers: n, whether there is a momentum, whether there is a mean. */

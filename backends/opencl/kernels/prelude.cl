@@ -75,6 +75,19 @@ typedef float wide;
 #define OUT(T, name) __global STORED(T) *name, ulong name##_at
 #define OPERAND(name) name += name##_at
 
+/* The elements of a work-item: one, or CHUNK on CPU devices, in a loop that compilers vectorise.
+ * Elements do not depend on each other, even where a result replaces an operand. */
+#ifdef CHUNK
+#define FOR_EACH(i, n)                                                                             \
+    const long i##_last = min(((long)get_global_id(0) + 1) * CHUNK, n);                            \
+    _Pragma("clang loop vectorize(assume_safety)")                                                 \
+    for (long i = (long)get_global_id(0) * CHUNK; i < i##_last; i++)
+#else
+#define FOR_EACH(i, n)                                                                             \
+    const long i = get_global_id(0);                                                               \
+    if (i < (n))
+#endif
+
 /* A map is rank, 10 dims, 10 strides an operand. The place of element i in operand k: */
 #define MAP_DIMS 10
 #define MAP_SIZE(operands) (1 + MAP_DIMS * (1 + (operands)))

@@ -2,10 +2,14 @@
 /*
  * Products for CPU devices: a tile of ROWS by WIDTH elements in vector registers a work-item. The
  * right-hand matrix lies packed in panels (batches, panels, K, WIDTH), padded with zeros, so that
- * the inner loop reads it in order; the left one is read in place. No local memory, no barrier.
+ * the inner loop reads it in order; the left one is read in place, or with PACKED_LEFT from blocks
+ * (batches, row blocks, K, ROWS). No local memory, no barrier.
  */
 #pragma OPENCL FP_CONTRACT ON
 #define ROWS 8
+#define ROW_TIMES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define MOST_BLOCKS 4 /* its twin is OCL_PRODUCT_BLOCKS */
+#define AT_ONCE 1024
 #define vector_f32 float16
 #define vector_f64 double8
 #define VECTOR JOIN(vector_, REAL)
@@ -13,12 +17,39 @@
 #define LANES_f64 8
 #define LANES JOIN(LANES_, REAL)
 #define WIDTH (2 * LANES)
+#define vector8_f32 float8
+#define vector8_f64 double8
+#define VECTOR8 JOIN(vector8_, REAL)
+#define PANEL8 JOIN(vector8_, PANEL)
 #define VLOAD_f32 vload16
 #define VLOAD_f64 vload8
 #define VLOAD JOIN(VLOAD_, REAL)
 #define VSTORE_f32 vstore16
 #define VSTORE_f64 vstore8
 #define VSTORE JOIN(VSTORE_, REAL)
+
+/* The rows of a block: its first element, and where the rows begin. Rows beyond the last repeat it;
+ * they are not stored. */
+#ifdef PACKED_LEFT
+#define LEFT_ROW a + row *depth
+#define LEFT_PLACES long none
+#define LEFT_ROWS 0
+#define LEFT(r) left[k * ROWS + r]
+#else
+#define LEFT_ROW a
+#define LEFT_PLACES                                                                                \
+    long at0, long at1, long at2, long at3, long at4, long at5, long at6, long at7
+#define ROW_AT(r) min(row + r, m - 1) * P[4]
+#define LEFT_ROWS                                                                                  \
+    ROW_AT(0), ROW_AT(1), ROW_AT(2), ROW_AT(3), ROW_AT(4), ROW_AT(5), ROW_AT(6), ROW_AT(7)
+#define LEFT(r) LOAD(TA, left, at##r + k * step)
+#endif
+
+#ifdef ACCUMULATE
+#define PUT(at, v) STORE(TY, to, at, LOAD(TY, to, at) + (v))
+#else
+#define PUT(at, v) STORE(TY, to, at, ACTIVATE(v))
+#endif
 
 /* Panels keep numbers in the type PANEL, f32 where no element has more bits. WIDEN: REAL is f64
  * all the same. */
@@ -28,11 +59,35 @@
 #define PANEL_LOAD(i, p) VLOAD(i, p)
 #endif
 
+/* sums (ROWS, WIDTH) += rows of the left-hand matrix . [first, last) of a panel. */
+static void add_products(__global const STORED(TA) *left, long step, LEFT_PLACES,
+                         __global const STORED(PANEL) *right, long first, long last, real *sums)
+{
+#define ROW_BEGIN(r) VECTOR s##r##0 = VLOAD(2 * r, sums), s##r##1 = VLOAD(2 * r + 1, sums);
+    ROW_TIMES(ROW_BEGIN)
+    for (long k = first; k < last; k++) {
+        const VECTOR b0 = PANEL_LOAD(0, right + k * WIDTH);
+        const VECTOR b1 = PANEL_LOAD(1, right + k * WIDTH);
+#define ROW_ADD(r)                                                                                 \
+    {                                                                                              \
+        const VECTOR v = (VECTOR)(LEFT(r));                                                        \
+        s##r##0 += v * b0;                                                                         \
+        s##r##1 += v * b1;                                                                         \
+    }
+        ROW_TIMES(ROW_ADD)
+    }
+#define ROW_KEEP(r)                                                                                \
+    VSTORE(s##r##0, 2 * r, sums);                                                                  \
+    VSTORE(s##r##1, 2 * r + 1, sums);
+    ROW_TIMES(ROW_KEEP)
+}
+
 /*
  * Numbers: batches, M, N, K, strides of row and column of a, of y, of bias, whether there is a
- * bias, panel elements from batch to batch, chunks of K, items of a chunk, map of batch dims (a,
- * bias, y). PLACED: columns of y lie where `places` says. PARTIAL: sums go to `piece` (chunks,
- * batches, M, N).
+ * bias, panel elements from batch to batch, chunks of K, items of a chunk, row blocks of a
+ * work-item, map of batch dims (a, bias, y). PLACED: columns of y lie where `places` says.
+ * PARTIAL: sums go to `piece` (chunks, batches, M, N). A part of a panel serves all row blocks of
+ * a work-item while it is in a cache.
  */
 __kernel void product(TABLE, IN(TA, a), IN(PANEL, panels), IN(TY, bias), OUT(TY, y),
                       IN(i64, places), OUT(REAL, piece), real alpha)
@@ -44,115 +99,133 @@ __kernel void product(TABLE, IN(TA, a), IN(PANEL, panels), IN(TY, bias), OUT(TY,
     OPERAND(y);
     OPERAND(places);
     OPERAND(piece);
-    const long batches = P[0], m = P[1], n = P[2], depth = P[3], chunks = P[12];
+    const long batches = P[0], m = P[1], n = P[2], depth = P[3], chunks = P[12], many = P[14];
     const long row_blocks = (m + ROWS - 1) / ROWS, blocks = (n + WIDTH - 1) / WIDTH;
+    const long groups = (row_blocks + many - 1) / many;
     long id = get_global_id(0);
-    if (id >= row_blocks * blocks * batches * chunks)
+    if (id >= groups * blocks * batches * chunks)
         return;
-    const long row = id % row_blocks * ROWS;
-    id /= row_blocks;
+    const long head = id % groups * many * ROWS, end = min(head + many * ROWS, m);
+    id /= groups;
     const long block = id % blocks, batch = id / blocks % batches, chunk = id / blocks / batches;
     const long first = chunk * P[13], last = min(first + P[13], depth);
-    __constant const long *map = P + 14;
+    __constant const long *map = P + 15;
+    a += map_place(map, 0, batch);
+    panels += batch * P[11] + block * depth * WIDTH;
 
-    __global const STORED(TA) *left = a + map_place(map, 0, batch);
-    const long step = P[5];
-    /* Rows beyond the last repeat it; they are not stored. */
-#define ROW_AT(r) const long at##r = min(row + r, m - 1) * P[4]
-    ROW_AT(0);
-    ROW_AT(1);
-    ROW_AT(2);
-    ROW_AT(3);
-    ROW_AT(4);
-    ROW_AT(5);
-    ROW_AT(6);
-    ROW_AT(7);
-    __global const STORED(PANEL) *right = panels + batch * P[11] + block * depth * WIDTH;
-    VECTOR s00 = 0, s10 = 0, s20 = 0, s30 = 0, s40 = 0, s50 = 0, s60 = 0, s70 = 0;
-    VECTOR s01 = 0, s11 = 0, s21 = 0, s31 = 0, s41 = 0, s51 = 0, s61 = 0, s71 = 0;
-    for (long k = first; k < last; k++) {
-        const VECTOR b0 = PANEL_LOAD(0, right + k * WIDTH);
-        const VECTOR b1 = PANEL_LOAD(1, right + k * WIDTH);
-        const long ak = k * step;
-#define ROW_ADD(r)                                                                                 \
-    {                                                                                              \
-        const VECTOR v = (VECTOR)(LOAD(TA, left, at##r + ak));                                     \
-        s##r##0 += v * b0;                                                                         \
-        s##r##1 += v * b1;                                                                         \
-    }
-        ROW_ADD(0)
-        ROW_ADD(1)
-        ROW_ADD(2)
-        ROW_ADD(3)
-        ROW_ADD(4)
-        ROW_ADD(5)
-        ROW_ADD(6)
-        ROW_ADD(7)
-    }
+    real all[MOST_BLOCKS * ROWS * WIDTH];
+    for (int i = 0; i < many * ROWS * WIDTH; i++)
+        all[i] = 0;
+    for (long k = first; k < last; k += AT_ONCE)
+        for (long row = head; row < end; row += ROWS)
+            add_products(LEFT_ROW, P[5], LEFT_ROWS, panels, k, min(k + AT_ONCE, last),
+                         all + (row - head) * WIDTH);
 
-    real sums[ROWS * WIDTH];
-#define ROW_KEEP(r)                                                                                \
-    VSTORE(s##r##0, 2 * r, sums);                                                                  \
-    VSTORE(s##r##1, 2 * r + 1, sums);
-    ROW_KEEP(0)
-    ROW_KEEP(1)
-    ROW_KEEP(2)
-    ROW_KEEP(3)
-    ROW_KEEP(4)
-    ROW_KEEP(5)
-    ROW_KEEP(6)
-    ROW_KEEP(7)
-    const int rows = (int)min((long)ROWS, m - row);
     const int columns = (int)min((long)WIDTH, n - block * WIDTH);
 #ifdef PARTIAL
-    piece += ((chunk * batches + batch) * m + row) * n + block * WIDTH;
-    for (int r = 0; r < rows; r++)
+    piece += (chunk * batches + batch) * m * n + block * WIDTH;
+    for (long row = head; row < end; row++)
         for (int c = 0; c < columns; c++)
-            piece[r * n + c] = sums[r * WIDTH + c];
+            piece[row * n + c] = all[(row - head) * WIDTH + c];
 #else
     y += map_place(map, 2, batch);
     bias += map_place(map, 1, batch);
-    for (int r = 0; r < rows; r++)
-        for (int c = 0; c < columns; c++) {
-            const long column = block * WIDTH + c;
-            real v = alpha * sums[r * WIDTH + c];
-            if (P[10])
-                v += LOAD(TY, bias, (row + r) * P[8] + column * P[9]);
+    for (long row = head; row < end; row++) {
+        real *sum = all + (row - head) * WIDTH;
+        if (P[10])
+            for (int c = 0; c < columns; c++)
+                sum[c] = alpha * sum[c] + LOAD(TY, bias, row * P[8] + (block * WIDTH + c) * P[9]);
+        else
+            for (int c = 0; c < columns; c++)
+                sum[c] *= alpha;
+        __global STORED(TY) *to = y + row * P[6];
 #ifdef PLACED
-            const long at = (row + r) * P[6] + places[column];
+        for (int c = 0; c < columns; c++)
+            PUT(places[block * WIDTH + c], sum[c]);
 #else
-            const long at = (row + r) * P[6] + column * P[7];
+        const long by = P[7];
+        to += block * WIDTH * by;
+        if (by == 1)
+            for (int c = 0; c < columns; c++)
+                PUT(c, sum[c]);
+        else
+            for (int c = 0; c < columns; c++)
+                PUT(c * by, sum[c]);
 #endif
-#ifdef ACCUMULATE
-            STORE(TY, y, at, LOAD(TY, y, at) + v);
-#else
-            STORE(TY, y, at, ACTIVATE(v));
-#endif
-        }
+    }
 #endif
 }
 
-/* Numbers: batches, N, K, strides of row and column of b, map of the batch dims (b). */
+/* Numbers: batches, N, K, strides of row and column of b, K of an item, map of the batch dims (b).
+ * Columns beyond the last repeat it; their sums are not stored. */
 __kernel void pack(TABLE, IN(TA, b), OUT(PANEL, panels))
 {
     ENTER;
     OPERAND(b);
     OPERAND(panels);
-    const long n = P[1], depth = P[2], blocks = (n + WIDTH - 1) / WIDTH;
-    const long id = get_global_id(0);
-    if (id >= P[0] * blocks * depth)
+    const long n = P[1], depth = P[2], row = P[3], step = P[4], each = P[5];
+    const long blocks = (n + WIDTH - 1) / WIDTH, pieces = (depth + each - 1) / each;
+    const long id = get_global_id(0), block = id / pieces % blocks, batch = id / pieces / blocks;
+    const long first = id % pieces * each, last = min(first + each, depth);
+    if (batch >= P[0])
         return;
-    const long k = id % depth, column = id / depth % blocks * WIDTH, batch = id / depth / blocks;
-    b += map_place(P + 5, 0, batch) + k * P[3] + column * P[4];
-    panels += id * WIDTH;
-    const long step = P[4];
-    const int used = (int)min((long)WIDTH, n - column);
-    if (used == WIDTH && step == 1)
-        for (int c = 0; c < WIDTH; c++)
-            panels[c] = LOAD(TA, b, c);
-    else
-        for (int c = 0; c < WIDTH; c++)
-            panels[c] = c < used ? LOAD(TA, b, c * step) : 0;
+    const int used = (int)min((long)WIDTH, n - block * WIDTH);
+    b += map_place(P + 6, 0, batch) + block * WIDTH * step;
+    panels += (batch * blocks + block) * depth * WIDTH;
+#ifdef SAME_TYPE
+    if (step == 1 && used == WIDTH) {
+        for (long k = first; k < last; k++)
+            for (int c = 0; c < WIDTH; c += 16)
+                vstore16(vload16(0, b + k * row + c), 0, panels + k * WIDTH + c);
+        return;
+    }
+#endif
+    for (int c = 0; c < WIDTH; c += 8) {
+#define COLUMN(j) __global const STORED(TA) *b##j = b + min(c + j, used - 1) * step
+        COLUMN(0);
+        COLUMN(1);
+        COLUMN(2);
+        COLUMN(3);
+        COLUMN(4);
+        COLUMN(5);
+        COLUMN(6);
+        COLUMN(7);
+#define DOWN(j) ((STORED(PANEL))LOAD(TA, b##j, k * row))
+        for (long k = first; k < last; k++)
+            vstore8((PANEL8)(DOWN(0), DOWN(1), DOWN(2), DOWN(3), DOWN(4), DOWN(5), DOWN(6),
+                             DOWN(7)),
+                    0, panels + k * WIDTH + c);
+    }
+}
+
+/* Numbers: batches, M, K, strides of row and column of a, K of an item, map of the batch dims (a).
+ */
+__kernel void pack_left(TABLE, IN(TA, a), OUT(REAL, blocks))
+{
+    ENTER;
+    OPERAND(a);
+    OPERAND(blocks);
+    const long m = P[1], depth = P[2], step = P[4], each = P[5];
+    const long row_blocks = (m + ROWS - 1) / ROWS, pieces = (depth + each - 1) / each;
+    const long id = get_global_id(0), row = id / pieces % row_blocks * ROWS;
+    const long batch = id / pieces / row_blocks, first = id % pieces * each;
+    if (batch >= P[0])
+        return;
+    a += map_place(P + 6, 0, batch);
+    blocks += (batch * row_blocks * ROWS + row) * depth;
+#define FROM(r) __global const STORED(TA) *a##r = a + min(row + r, m - 1) * P[3]
+    FROM(0);
+    FROM(1);
+    FROM(2);
+    FROM(3);
+    FROM(4);
+    FROM(5);
+    FROM(6);
+    FROM(7);
+#define NEXT(r) ((real)LOAD(TA, a##r, k * step))
+    for (long k = first; k < min(first + each, depth); k++)
+        vstore8((VECTOR8)(NEXT(0), NEXT(1), NEXT(2), NEXT(3), NEXT(4), NEXT(5), NEXT(6), NEXT(7)),
+                k, blocks);
 }
 
 /* Numbers: elements, chunks, map of y in the order of the pieces. */

@@ -67,15 +67,15 @@ __kernel void unary(TABLE, IN(TX, px), OUT(TY, py), real a, real b)
     ENTER;
     OPERAND(px);
     OPERAND(py);
-    const long i = get_global_id(0);
     const long ia = P[1], ib = P[2];
-    if (i >= P[0])
-        return;
+    FOR_EACH(i, P[0])
+    {
 #ifdef DENSE
-    const long ix = i, iy = i;
+        const long ix = i, iy = i;
 #else
-    const long ix = map_place(P + 3, 0, i), iy = map_place(P + 3, 1, i);
+        const long ix = map_place(P + 3, 0, i), iy = map_place(P + 3, 1, i);
 #endif
-    const NUMBER(TX) x = LOAD(TX, px, ix);
-    STORE(TY, py, iy, SELECT(CLASS, KIND));
+        const NUMBER(TX) x = LOAD(TX, px, ix);
+        STORE(TY, py, iy, SELECT(CLASS, KIND));
+    }
 }

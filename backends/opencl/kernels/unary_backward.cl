@@ -65,16 +65,16 @@ __kernel void unary_backward(TABLE, IN(TX, pg), IN(TX, ps), OUT(TX, pd), real a,
     OPERAND(pg);
     OPERAND(ps);
     OPERAND(pd);
-    const long i = get_global_id(0);
-    if (i >= P[0])
-        return;
+    FOR_EACH(i, P[0])
+    {
 #ifdef DENSE
-    const long ig = i, is = i, id = i;
+        const long ig = i, is = i, id = i;
 #else
-    const long ig = map_place(P + 2, 0, i), is = map_place(P + 2, 1, i);
-    const long id = map_place(P + 2, 2, i);
+        const long ig = map_place(P + 2, 0, i), is = map_place(P + 2, 1, i);
+        const long id = map_place(P + 2, 2, i);
 #endif
-    const real g = LOAD(TX, pg, ig);
-    const real x = P[1] ? LOAD(TX, ps, is) : 0, y = x;
-    STORE(TX, pd, id, SELECT(SLOPE_, KIND));
+        const real g = LOAD(TX, pg, ig);
+        const real x = P[1] ? LOAD(TX, ps, is) : 0, y = x;
+        STORE(TX, pd, id, SELECT(SLOPE_, KIND));
+    }
 }
