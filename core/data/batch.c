@@ -168,7 +168,7 @@ int64_t axle_batch_rows(const axle_batch *batch)
     return axle_tensor_dims(batch->items[0].tensor)[0];
 }
 
-int64_t axle__batch_weight(const axle_batch *batch)
+int64_t axle_batch_weight(const axle_batch *batch)
 {
     return batch->weight < 0 ? axle_batch_rows(batch) : batch->weight;
 }

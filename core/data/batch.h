@@ -10,7 +10,6 @@ int axle__batch_set_take(axle_batch *batch, const char *name, axle_tensor *tenso
 
 /* Number of rows that count in losses and metrics: all of them, or 0 for the dummy row of a process
  * that the last batch left without one. */
-int64_t axle__batch_weight(const axle_batch *batch);
 void axle__batch_set_weight(axle_batch *batch, int64_t weight);
 
 /* Replace each tensor by one on that device. The operators' results are of the current scope. */

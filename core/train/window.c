@@ -37,7 +37,7 @@ void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch
         remove_loop(accelerator, 0);
     accelerator->loops[accelerator->loop_count++] =
         (axle__loop){.loader = loader,
-                     .rows = (double)axle__batch_weight(batch),
+                     .rows = (double)axle_batch_weight(batch),
                      .first = axle_loader_position(loader) == 1,
                      .last = is_last != 0};
 }

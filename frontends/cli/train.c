@@ -90,6 +90,8 @@ static int open_outputs(training *training)
 {
     const train_settings *settings = training->settings;
     int digits = train_dtype(settings) == AXLE_DTYPE_F64 ? LOSS_DIGITS_F64 : LOSS_DIGITS_F32;
+    if (!axle_is_main_process(training->accelerator))
+        return AXLE_OK;
     if (settings->output) {
         int code = folder_prepare(settings->output, &training->created_output);
         if (code)
@@ -100,23 +102,26 @@ static int open_outputs(training *training)
 
 static int set_up(training *training)
 {
-    int code = open_outputs(training);
+    int code = create_accelerator(training);
     if (!code)
-        code = create_accelerator(training);
+        code = open_outputs(training);
     if (!code)
         code = train_open_data(training);
     if (!code)
         code = create_model(training);
     if (!code)
         code = train_create_optimizer(training);
+    /* The number of updates is known once the loader knows its share of the data. */
+    if (!code)
+        code = axle_prepare(training->accelerator, training->model, training->optimizer,
+                            training->loader);
     if (code)
         return code;
     count_updates(training);
     code = train_create_scheduler(training);
     if (!code)
-        code = axle_prepare(training->accelerator, training->model, training->optimizer,
-                            training->loader, training->scheduler);
-    if (!code && !training->settings->quiet)
+        code = axle_prepare(training->accelerator, training->scheduler);
+    if (!code && !training->settings->quiet && axle_is_main_process(training->accelerator))
         fprintf(stderr, "%s\n", axle_accelerator_plan(training->accelerator));
     return code;
 }
@@ -151,7 +156,7 @@ static char *output_path(const training *training, const char *name)
 
 static int save_model(const training *training)
 {
-    if (!training->settings->output)
+    if (!training->settings->output || !axle_is_main_process(training->accelerator))
         return AXLE_OK;
     char *path = output_path(training, "model.safetensors");
     int code = path ? axle_module_save(axle_model_module(training->model), path) : AXLE_ERR_NOMEM;
@@ -198,8 +203,11 @@ static void print_metrics(const training *training, const json_t *metrics)
     putchar('\n');
 }
 
-static int report(const training *training)
+static int report(training *training)
 {
+    int status = train_compare_parameters(training);
+    if (status || !axle_is_main_process(training->accelerator))
+        return status;
     json_t *metrics = train_describe(training);
     if (!metrics)
         return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
@@ -222,7 +230,9 @@ static int train(training *training)
         code = save_model(training);
     if (!code)
         code = train_evaluate(training);
-    return code ? code : report(training);
+    if (!code)
+        code = report(training);
+    return code ? code : axle_end_training(training->accelerator);
 }
 
 /* Exit code of a run that ended with `code`, whose error is reported here. */

@@ -31,6 +31,8 @@ typedef struct train_result {
     double train_loss; /* mean of the last epoch, over rows */
     double eval_loss, eval_accuracy;
     int evaluated;
+    uint64_t checksum; /* of the model */
+    int equal;         /* all processes have that one */
 } train_result;
 
 /* What schedules are computed from. They cover all epochs, so that a run that --max-steps ends
@@ -72,6 +74,8 @@ int train_evaluate(training *training);
 /* The trace that --profile asks for, and its table; nothing without the option. */
 int train_profile_begin(const train_settings *settings);
 int train_profile_end(const train_settings *settings);
+/* Checksums of all processes' models. */
+int train_compare_parameters(training *training);
 /* What there is to tell about a finished run. NULL if memory runs out. */
 json_t *train_describe(const training *training);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The training loop, and evaluation. */
 #define _GNU_SOURCE 1
+#include <math.h>
+
 #include "clock.h"
 #include "interrupt.h"
 #include "train.h"
@@ -47,11 +49,21 @@ static int train_batch(training *training, axle_batch *batch, double *loss, int 
     return code;
 }
 
+/* A mean over the rows of all processes. */
+static int mean_of_all(training *training, const mean *mean, double *out)
+{
+    double own = mean->rows > 0 ? mean_value(mean) : 0.0;
+    return axle_weighted_mean(training->accelerator, own, (double)mean->rows, out);
+}
+
 /* After an update. */
-static void note_update(training *training, const mean *window)
+static int note_update(training *training, const mean *window)
 {
     train_result *result = &training->result;
-    double loss = mean_value(window);
+    double loss;
+    int code = mean_of_all(training, window, &loss);
+    if (code)
+        return code;
     if (result->updates++ == 0)
         result->first_loss = loss;
     result->last_loss = loss;
@@ -59,6 +71,7 @@ static void note_update(training *training, const mean *window)
     progress_state state = {axle_loader_epoch(training->loader) + 1, result->updates, result->rows,
                             loss};
     progress_update(&training->progress, &state);
+    return AXLE_OK;
 }
 
 static int train_epoch(training *training)
@@ -68,27 +81,36 @@ static int train_epoch(training *training)
     axle_batch *batch;
     while (axle_loader_next(training->loader, &batch)) {
         double loss;
-        int64_t rows = axle_batch_rows(batch);
+        int64_t rows = axle_batch_weight(batch);
         int ends, code = train_batch(training, batch, &loss, &ends);
-        if (!code) {
+        if (!code && rows > 0) {
             result->rows += rows;
             mean_add(&epoch, loss, rows);
             mean_add(&window, loss, rows);
         }
         if (!code && ends) {
-            note_update(training, &window);
+            code = note_update(training, &window);
             window = (mean){0.0, 0.0, 0, 0};
         }
         if (!code && interrupt_signal())
             code = AXLE_ERR_INTERRUPTED;
         if (code || result->updates == training->updates) {
             axle_loader_break(training->loader);
-            result->train_loss = mean_value(&epoch);
-            return code;
+            return code ? code : mean_of_all(training, &epoch, &result->train_loss);
         }
     }
-    result->train_loss = mean_value(&epoch);
-    return axle_loader_status(training->loader);
+    int code = axle_loader_status(training->loader);
+    return code ? code : mean_of_all(training, &epoch, &result->train_loss);
+}
+
+/* The rows of all processes. */
+static int sum_rows(training *training)
+{
+    double mean = (double)training->result.rows;
+    int code = axle_weighted_mean(training->accelerator, mean, 1.0, &mean);
+    if (!code)
+        training->result.rows = llround(mean * axle_process_count(training->accelerator));
+    return code;
 }
 
 int train_loop(training *training)
@@ -96,13 +118,16 @@ int train_loop(training *training)
     const train_settings *settings = training->settings;
     int code = interrupt_signal() ? AXLE_ERR_INTERRUPTED : AXLE_OK;
     axle_module_train(axle_model_module(training->model), 1);
-    progress_begin(&training->progress, settings->quiet, settings->epochs, training->updates,
-                   settings->log_every);
+    progress_begin(&training->progress,
+                   settings->quiet || !axle_is_main_process(training->accelerator),
+                   settings->epochs, training->updates, settings->log_every);
     double start = clock_seconds();
     while (!code && training->result.updates < training->updates)
         code = train_epoch(training);
     if (!code)
         code = axle_device_synchronize(axle_accelerator_device(training->accelerator));
+    if (!code)
+        code = sum_rows(training);
     training->result.seconds = clock_seconds() - start;
     progress_end(&training->progress);
     return code;
@@ -121,6 +146,8 @@ static int count_correct(axle_tensor *logits, axle_tensor *target, double *corre
 static int evaluate_batch(training *training, axle_batch *batch, mean *losses, double *correct)
 {
     double loss, hits;
+    if (axle_batch_weight(batch) == 0)
+        return AXLE_OK;
     axle_output out = axle_model_forward(training->model, batch);
     int code = count_correct(out.logits, axle_batch_get(batch, "target"), &hits);
     if (!code)
@@ -147,10 +174,13 @@ static int evaluate_all(training *training)
     int code = axle_loader_status(training->eval_loader);
     if (code)
         return code;
-    training->result.eval_loss = mean_value(&losses);
-    training->result.eval_accuracy = correct / (double)losses.rows;
-    training->result.evaluated = 1;
-    return AXLE_OK;
+    double rows = (double)losses.rows, share = rows > 0.0 ? correct / rows : 0.0;
+    code = mean_of_all(training, &losses, &training->result.eval_loss);
+    if (!code)
+        code =
+            axle_weighted_mean(training->accelerator, share, rows, &training->result.eval_accuracy);
+    training->result.evaluated = !code;
+    return code;
 }
 
 int train_evaluate(training *training)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run tells at its end. */
 #define _GNU_SOURCE 1
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "train.h"
@@ -69,6 +71,14 @@ static int put_result(json_t *object, const train_result *result)
     return wrong | put_real(object, "samples_per_second", speed);
 }
 
+static int put_parameters(json_t *object, const train_result *result)
+{
+    char text[17];
+    snprintf(text, sizeof(text), "%016" PRIx64, result->checksum);
+    int wrong = put_text(object, "parameter_checksum", text);
+    return wrong | json_object_set_new(object, "parameters_equal", json_boolean(result->equal));
+}
+
 static int put_costs(json_t *object, const axle_device *device)
 {
     axle_device_stats stats = AXLE_DEVICE_STATS_INIT;
@@ -78,12 +88,27 @@ static int put_costs(json_t *object, const axle_device *device)
     return wrong | put_integer(object, "peak_rss_bytes", peak_rss_bytes());
 }
 
+int train_compare_parameters(training *training)
+{
+    train_result *result = &training->result;
+    int code = axle_module_checksum(axle_model_module(training->model), &result->checksum);
+    if (code || (code = axle_scope_push()))
+        return code;
+    int64_t both[2] = {(int64_t)result->checksum, ~(int64_t)result->checksum};
+    axle_tensor *pair = axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(2), both);
+    pair = axle_accelerator_reduce(training->accelerator, pair, AXLE_REDUCE_MAX);
+    code = pair ? axle_tensor_read(pair, both, sizeof(both)) : axle_error_code();
+    axle_scope_pop();
+    result->equal = both[0] == ~both[1];
+    return code;
+}
+
 json_t *train_describe(const training *training)
 {
     const axle_device *device = axle_accelerator_device(training->accelerator);
     json_t *object = json_object();
     if (object && !put_run(object, training, device) && !put_result(object, &training->result) &&
-        !put_costs(object, device))
+        !put_parameters(object, &training->result) && !put_costs(object, device))
         return object;
     json_decref(object);
     return NULL;

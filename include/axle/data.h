@@ -44,6 +44,8 @@ AXLE_API const char *axle_batch_name(const axle_batch *batch, int k);
 AXLE_API axle_tensor *axle_batch_tensor(const axle_batch *batch, int k);
 /** Number of samples: dim 0 of the first tensor. */
 AXLE_API int64_t axle_batch_rows(const axle_batch *batch);
+/** Rows that count: all, or 0 for the dummy row of a process that a last batch left without one. */
+AXLE_API int64_t axle_batch_weight(const axle_batch *batch);
 
 /* ------------------------------------------------------------------ data sets */
 

@@ -35,7 +35,7 @@ static void a_batch_counts_names_and_rows(void **state)
     assert_ok(axle_batch_set(batch, "c", other));
     assert_int_equal(axle_batch_count(batch), 9);
     assert_int_equal(axle_batch_rows(batch), 3);
-    assert_int_equal(axle__batch_weight(batch), 3);
+    assert_int_equal(axle_batch_weight(batch), 3);
     for (int k = 0; k < 9; k++) {
         assert_string_equal(axle_batch_name(batch, k), names[k]);
         assert_ptr_equal(axle_batch_tensor(batch, k), k == 2 ? other : tensor);

@@ -39,7 +39,7 @@ static int64_t collect(axle_loader *loader, int64_t most, int64_t *out)
     int64_t count = 0;
     for (int64_t k = 0; k < most && axle_loader_next(loader, &batch); k++) {
         memcpy(out + count, numbers_of(batch), (size_t)axle_batch_rows(batch) * sizeof(*out));
-        count += axle__batch_weight(batch);
+        count += axle_batch_weight(batch);
     }
     return count;
 }
@@ -191,7 +191,7 @@ static void a_process_without_a_row_gets_a_batch_of_no_weight(void **state)
     assert_ok(axle__loader_shard(loader, 3, 2));
     assert_int_equal(axle_loader_next(loader, &batch), 1);
     assert_int_equal(axle_batch_rows(batch), 1);
-    assert_int_equal(axle__batch_weight(batch), 0);
+    assert_int_equal(axle_batch_weight(batch), 0);
     assert_int_equal(axle_loader_next(loader, &batch), 0);
     assert_failed(axle__loader_shard(loader, 3, 3), AXLE_ERR_INVALID, "process 3 of 3", NULL);
     assert_failed(axle__loader_shard(loader, INT64_MAX, 3), AXLE_ERR_INVALID, NULL);
