@@ -105,6 +105,7 @@ unit_tests = \
 	%D%/unit/tensor/scope \
 	%D%/unit/tensor/shape \
 	%D%/unit/tensor/view \
+	%D%/unit/openblas/selfcheck \
 	%D%/unit/train/accelerator \
 	%D%/unit/models/image
 
@@ -117,6 +118,7 @@ unit_headers = \
 	%D%/unit/group/ranks.h \
 	%D%/unit/nn/golden_layer.h \
 	%D%/unit/nn/nn.h \
+	%D%/unit/openblas/plain_gemm.h \
 	%D%/unit/tensors.h \
 	%D%/unit/unit.h
 
@@ -125,10 +127,17 @@ LDADD = $(support_ldadd) core/libcore.la backends/reference/libreference.la $(CM
 %D%/unit/%.o: AM_CFLAGS += $(CMOCKA_CFLAGS)
 %D%/unit/device/trace.o: AM_CFLAGS += $(JANSSON_CFLAGS)
 
+# Files of backends that need no device.
+%C%_unit_openblas_selfcheck_LDADD = backends/openblas/libselfcheck.la $(CMOCKA_LIBS) -lm
+%D%/unit/openblas/%.o: AM_CPPFLAGS += -I$(top_srcdir)/backends
+
 # Backends that break the rules.
 check_LTLIBRARIES += %D%/unit/device/broken.la %D%/unit/device/newer.la
 %C%_unit_device_broken_la_LDFLAGS = $(test_module_ldflags)
 %C%_unit_device_newer_la_LDFLAGS = $(test_module_ldflags)
+# A library that the OpenBLAS backend must not use.
+check_LTLIBRARIES += %D%/unit/openblas/wrong.la
+%C%_unit_openblas_wrong_la_LDFLAGS = $(test_module_ldflags)
 # -rpath makes libtool build a shared object although it is not installed.
 test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_builddir)/%D%
 
@@ -174,17 +183,21 @@ check_PROGRAMS += $(conformance_programs)
 
 conformance_tests = \
 	%D%/conformance/agreement_onednn.sh \
+	%D%/conformance/agreement_openblas.sh \
 	%D%/conformance/agreement_opencl.sh \
 	%D%/conformance/cases_onednn.sh \
+	%D%/conformance/cases_openblas.sh \
 	%D%/conformance/cases_opencl.sh \
 	%D%/conformance/cases_opencl_1.sh \
 	%D%/conformance/cases_opencl_7.sh \
 	%D%/conformance/cases_opencl_64.sh \
 	%D%/conformance/cases_reference.sh \
 	%D%/conformance/golden_ops_onednn.sh \
+	%D%/conformance/golden_ops_openblas.sh \
 	%D%/conformance/golden_ops_opencl.sh \
 	%D%/conformance/golden_ops_reference.sh \
 	%D%/conformance/golden_optim_onednn.sh \
+	%D%/conformance/golden_optim_openblas.sh \
 	%D%/conformance/golden_optim_opencl.sh \
 	%D%/conformance/golden_optim_reference.sh
 TESTS += $(conformance_tests)
@@ -261,6 +274,7 @@ cli_tests = \
 	%D%/cli/hooks.sh \
 	%D%/cli/info.sh \
 	%D%/cli/interrupt.sh \
+	%D%/cli/openblas.sh \
 	%D%/cli/launch.sh \
 	%D%/cli/launch_failure.sh \
 	%D%/cli/launch_output.sh \
