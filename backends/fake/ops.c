@@ -67,12 +67,17 @@ static uint32_t kind_of(const axle_op_desc *desc)
     return desc->op == AXLE_OP_BINARY ? ((const axle_binary_attrs *)desc->attrs)->kind : 0;
 }
 
+static int is_f32(const axle_view *view)
+{
+    return view && view->dtype == AXLE_DTYPE_F32;
+}
+
 static const entry *find(const axle_op_desc *desc)
 {
     for (uint32_t k = 0; k < desc->n_in; k++)
-        if (!desc->in[k] || desc->in[k]->dtype != AXLE_DTYPE_F32)
+        if (!is_f32(desc->in[k]))
             return NULL;
-    if (!desc->out[0] || desc->out[0]->dtype != AXLE_DTYPE_F32)
+    if (desc->n_out != 1 || !is_f32(desc->out[0]))
         return NULL;
     for (size_t k = 0; k < sizeof(entries) / sizeof(entries[0]); k++)
         if (entries[k].op == desc->op && entries[k].kind == kind_of(desc))
@@ -90,7 +95,7 @@ axle_status fake_op_query(axle_be_device *device, const axle_op_desc *desc, axle
     (void)device;
     const entry *e = find(desc);
     info->support = e ? AXLE_SUPPORT_YES : AXLE_SUPPORT_NO;
-    if (e)
+    if (e && info->struct_size >= AXLE_FIELD_END(axle_op_info, impl))
         strcpy(info->impl, "fake");
     return AXLE_OK;
 }

@@ -99,7 +99,7 @@ static axle_status device_info(uint32_t index, axle_device_info *out, axle_error
 
 static axle_status device_open(uint32_t index, axle_be_device **out, axle_error *error)
 {
-    if (strcmp(fake.open, "fail") == 0)
+    if (strcmp(fake.open, "fail") == 0 || index >= (uint32_t)fake.devices)
         return fake_fail(error, AXLE_ERR_DEVICE, "fake: device %u does not open", index);
     axle_be_device *device = malloc(sizeof(*device));
     if (!device)

@@ -72,7 +72,8 @@ static axle_status device_open(uint32_t index, axle_be_device **out, axle_error 
 
 static void device_close(axle_be_device *device)
 {
-    ref_free(the_host, device);
+    if (device)
+        ref_free(device->host, device);
 }
 
 static const axle_device_api *device_api(axle_be_device *device)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The services that backends get. */
+#include "axle/reference.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -81,4 +82,9 @@ const axle_host *axle__host(void)
         .cache_drop = host_cache_drop,
     };
     return &host;
+}
+
+const axle_plugin *axle_reference_init(const axle_host *host, axle_error *error)
+{
+    return axle__reference_init(host ? host : axle__host(), error);
 }

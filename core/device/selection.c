@@ -5,6 +5,7 @@
  * message if nothing works in the end.
  */
 #define _GNU_SOURCE 1
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -218,6 +219,43 @@ static bool is_selected(const axle_device_info *info, const char *selector)
                 return true;
         }
     return !is_kind && strcasestr(info->name, selector);
+}
+
+/* realpath() has an allocator of its own. */
+static int real_path(const char *path, char **out)
+{
+    char *real = realpath(path, NULL);
+    if (!real)
+        return axle_error_set(AXLE_ERR_NOT_FOUND, "there is no file '%s'", path);
+    char *copy = axle__strdup(real);
+    free(real);
+    if (!copy)
+        return AXLE_ERR_NOMEM;
+    *out = copy;
+    return AXLE_OK;
+}
+
+int axle_backend_path(const char *backend, char **out)
+{
+    char *found;
+    if (!backend || !out)
+        return axle_error_set(AXLE_ERR_INVALID, "axle_backend_path: there is no %s",
+                              backend ? "place for the path" : "name");
+    if (strcmp(backend, AXLE__REFERENCE) == 0) {
+        *out = NULL;
+        return AXLE_OK;
+    }
+    if (strchr(backend, '/'))
+        return real_path(backend, out);
+    if (!axle__search_is_name(backend, strlen(backend)))
+        return axle_error_set(AXLE_ERR_INVALID, "'%s' is neither a name nor a path of a backend",
+                              backend);
+    int code = axle__search_find(backend, &found);
+    if (code)
+        return code == AXLE_ERR_NOT_FOUND ? no_such_backend(backend) : code;
+    code = real_path(found, out);
+    axle__free(found);
+    return code;
 }
 
 static int find_device(const axle__backend *backend, const char *selector, uint32_t *out)

@@ -16,6 +16,9 @@ typedef struct command {
     names_fn operands;   /* what an operand may be */
     const char *program; /* placeholder of a program with arguments, which end the options; NULL */
     size_t program_offset; /* where the settings keep it: a char **, NULL-terminated */
+    /* Where there is no such list: the one operand that the command needs, taken like the value of
+     * an option. */
+    const cli_option *needed;
     const cli_option *options;
     const void *defaults; /* the settings struct that the options' offsets refer to */
     size_t settings_size;
@@ -23,7 +26,8 @@ typedef struct command {
     int (*run)(const void *settings, const int *operands, int n);
 } command;
 
-extern const command bench_command, config_command, info_command, launch_command, train_command;
+extern const command backend_check_command, bench_command, config_command, info_command,
+    launch_command, train_command;
 
 /* Print `axle NAME: message` on standard error, where the message is Axle's recorded error, with a
  * prefix if that is not NULL. Returns EXIT_FAILED. */

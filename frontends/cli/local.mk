@@ -3,6 +3,9 @@
 # The axle command, one file a subcommand, and the parts that they share.
 bin_PROGRAMS += axle
 axle_SOURCES = \
+	%D%/backend_check.c \
+	%D%/backend_check.h \
+	%D%/backend_report.c \
 	%D%/bench.c \
 	%D%/bench.h \
 	%D%/bench_compare.c \
@@ -75,11 +78,12 @@ axle_SOURCES = \
 	%D%/whole_file.c \
 	%D%/whole_file.h
 axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
-axle_LDADD = libaxle-models.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS)
+axle_LDADD = frontends/check/libcheck.la libaxle-models.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS)
 axle_LDFLAGS = $(AM_LDFLAGS) $(AXLE_ORIGIN_LDFLAGS)
 
 dist_man_MANS += \
 	%D%/axle.1 \
+	%D%/axle-backend-check.1 \
 	%D%/axle-bench.1 \
 	%D%/axle-config.1 \
 	%D%/axle-info.1 \

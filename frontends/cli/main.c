@@ -12,8 +12,8 @@
 
 enum { MAX_COMMANDS = 16 };
 
-static const command *const commands[] = {&info_command, &train_command, &launch_command,
-                                          &config_command, &bench_command};
+static const command *const commands[] = {&info_command,   &train_command, &launch_command,
+                                          &config_command, &bench_command, &backend_check_command};
 static const int command_count = sizeof(commands) / sizeof(commands[0]);
 
 int command_error(const command *command, const char *format, ...)
@@ -51,7 +51,7 @@ static int print_help(FILE *to)
           "Train models on whatever hardware is there.\n\n",
           to);
     for (int k = 0; k < command_count; k++)
-        fprintf(to, "  %-12s %s\n", commands[k]->name, commands[k]->summary);
+        fprintf(to, "  %-14s %s\n", commands[k]->name, commands[k]->summary);
     fputs("\n  --version    print the version\n"
           "  -h, --help   print this text; 'axle COMMAND --help' prints that of a command\n\n"
           "The backend is chosen with AXLE_BACKEND; 'axle info --settings' lists all such "

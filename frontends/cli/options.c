@@ -75,6 +75,19 @@ static int reject(const command *command, char **argv, const struct option *tabl
     return unknown_option(command, letter, table);
 }
 
+/* The one operand of a command that needs one. */
+static int parse_needed(const command *command, int argc, char **argv, void *settings)
+{
+    char problem[PROBLEM_SIZE];
+    if (optind == argc)
+        return options_usage(command, "there is no %s", command->operand);
+    if (optind + 1 < argc)
+        return options_usage(command, "unexpected argument '%s'", argv[optind + 1]);
+    if (option_value_parse(command->needed, argv[optind], settings, problem))
+        return options_usage(command, "%s: %s", command->operand, problem);
+    return -1;
+}
+
 static int parse_operands(const command *command, int argc, char **argv, int *operands, int *n)
 {
     *n = 0;
@@ -158,6 +171,8 @@ int options_parse(const command *command, int argc, char **argv, void *settings,
             return code;
     }
     *n = 0;
+    if (command->needed)
+        return parse_needed(command, argc, argv, settings);
     if (!command->program)
         return parse_operands(command, argc, argv, operands, n);
     *(char ***)(void *)((char *)settings + command->program_offset) = argv + optind;
@@ -203,7 +218,7 @@ void options_help(const command *command, FILE *to)
 {
     fprintf(to, "Usage: axle %s [OPTION]...", command->name);
     if (command->operand)
-        fprintf(to, " [%s]...", command->operand);
+        fprintf(to, command->needed ? " %s" : " [%s]...", command->operand);
     if (command->program)
         fprintf(to, " [--] %s", command->program);
     fprintf(to, "\n\n%s\n\n", command->about);
@@ -252,4 +267,6 @@ void options_complete(const command *command, const char *name, FILE *to)
         fputs("<program>\n", to);
     if (command->operands)
         print_lines(command->operands(), to);
+    if (command->needed)
+        complete_value(command->needed, to);
 }

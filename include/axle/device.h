@@ -44,6 +44,14 @@ typedef struct axle_device axle_device;
  */
 AXLE_API int axle_device_open(const char *spec, axle_device **out);
 
+/**
+ * Find the file of a backend without loading it.
+ * @param backend  a name, looked for as above, or a path.
+ * @param out      its absolute path, for axle_free(); NULL for "reference", which has no file.
+ * @return AXLE_OK; AXLE_ERR_NOT_FOUND, AXLE_ERR_INVALID, AXLE_ERR_NOMEM.
+ */
+AXLE_API int axle_backend_path(const char *backend, char **out);
+
 /** The device of host memory: the built-in reference backend. NULL only when memory runs out. */
 AXLE_API axle_device *axle_device_host(void);
 
