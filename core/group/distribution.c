@@ -52,8 +52,9 @@ int axle__gather_data(axle_group *group, axle__task *task)
     int status = AXLE_OK;
     if (receives) {
         uint64_t own = bytes_of(&task->header, task->header.count);
-        if (own)
-            memcpy((unsigned char *)task->out + place_of(group, group->rank), task->in, own);
+        unsigned char *place = (unsigned char *)task->out + place_of(group, group->rank);
+        if (own && place != task->in)
+            memcpy(place, task->in, own);
         status = receive_all(group, &messages, task->out);
     }
     for (int k = 1; k < group->size && !status; k++) {

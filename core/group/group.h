@@ -84,6 +84,12 @@ void *axle__scratch(axle_group *group, size_t size);
 /* Everyone's headers, in group->headers. */
 int axle__headers_exchange(axle_group *group, const axle__header *mine);
 
+/* The part of a vector of `count` elements that a process combines, or owns. */
+typedef struct axle__range {
+    uint64_t first, count;
+} axle__range;
+axle__range axle__piece_of(uint64_t count, int rank, int size);
+
 /* The data of a task whose headers agree. */
 int axle__all_reduce_data(axle_group *group, axle__task *task);
 int axle__reduce_scatter_data(axle_group *group, axle__task *task);

@@ -28,25 +28,25 @@ typedef struct reduction {
     axle__messages contributions, others;
 } reduction;
 
-typedef struct range {
-    uint64_t first, count;
-} range;
-
-static range piece_of(const reduction *r, int rank)
+axle__range axle__piece_of(uint64_t count, int rank, int size)
 {
-    uint64_t size = (uint64_t)r->group->size, share = r->count / size, longer = r->count % size;
-    uint64_t k = (uint64_t)rank;
-    return (range){k * share + (k < longer ? k : longer), share + (k < longer)};
+    uint64_t n = (uint64_t)size, k = (uint64_t)rank, share = count / n, longer = count % n;
+    return (axle__range){k * share + (k < longer ? k : longer), share + (k < longer)};
 }
 
-static range segment_of(const reduction *r, int rank, uint32_t number)
+static axle__range piece_of(const reduction *r, int rank)
 {
-    range piece = piece_of(r, rank);
+    return axle__piece_of(r->count, rank, r->group->size);
+}
+
+static axle__range segment_of(const reduction *r, int rank, uint32_t number)
+{
+    axle__range piece = piece_of(r, rank);
     uint64_t first = (uint64_t)number * r->segment;
     if (first >= piece.count)
-        return (range){piece.first, 0};
+        return (axle__range){piece.first, 0};
     uint64_t left = piece.count - first;
-    return (range){piece.first + first, left < r->segment ? left : r->segment};
+    return (axle__range){piece.first + first, left < r->segment ? left : r->segment};
 }
 
 static unsigned char *room_of(const reduction *r, int rank, uint32_t number)
@@ -73,7 +73,7 @@ static int send_contributions(reduction *r)
     for (uint32_t number = 0; number < r->segments; number++)
         for (int k = 1; k < size && !status; k++) {
             int rank = (me + k) % size;
-            range s = segment_of(r, rank, number);
+            axle__range s = segment_of(r, rank, number);
             status = axle__send_start(r->group, &r->others, rank,
                                       axle__tag(r->group, CONTRIBUTION + number),
                                       r->in + s.first * r->item, s.count * r->item);
@@ -87,7 +87,7 @@ static int expect_results(reduction *r)
     for (uint32_t number = 0; number < r->segments; number++)
         for (int k = 1; k < size && !status; k++) {
             int rank = (me + k) % size;
-            range s = segment_of(r, rank, number);
+            axle__range s = segment_of(r, rank, number);
             status =
                 axle__recv_start(r->group, &r->others, rank, axle__tag(r->group, RESULT + number),
                                  r->out + s.first * r->item, s.count * r->item);
@@ -98,7 +98,7 @@ static int expect_results(reduction *r)
 static int send_results(reduction *r, uint32_t number)
 {
     int status = AXLE_OK, me = r->group->rank, size = r->group->size;
-    range s = segment_of(r, me, number);
+    axle__range s = segment_of(r, me, number);
     for (int k = 1; k < size && !status; k++)
         status = axle__send_start(r->group, &r->others, (me + k) % size,
                                   axle__tag(r->group, RESULT + number), r->out + s.first * r->item,
@@ -111,7 +111,7 @@ static int combine_segment(reduction *r, uint32_t number, unsigned char *to)
 {
     const axle__header *header = &r->task->header;
     int size = r->group->size;
-    range s = segment_of(r, r->group->rank, number);
+    axle__range s = segment_of(r, r->group->rank, number);
     const void **parts = axle__alloc((size_t)size, sizeof(*parts));
     if (!parts)
         return axle_error_code();

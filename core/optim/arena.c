@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "autograd/node.h"
+#include "base/memory.h"
 #include "optim/optimizer.h"
 #include "tensor/elementwise.h"
 
@@ -95,9 +96,18 @@ static int move_in(axle__slot *slot, const axle_tensor *params, const axle_tenso
     return status;
 }
 
-/* Moments keep their values when the parameters moved to another device. */
-static int move_moments(axle_optimizer *optimizer, int64_t size)
+int64_t axle__optimizer_moment_size(const axle_optimizer *optimizer)
 {
+    int64_t size = 0;
+    for (int k = 0; k < optimizer->piece_count; k++)
+        size += optimizer->pieces[k].count;
+    return optimizer->pieces ? size : optimizer->arena_size;
+}
+
+/* Moments keep their values when the parameters moved to another device. */
+static int move_moments(axle_optimizer *optimizer)
+{
+    int64_t size = axle__optimizer_moment_size(optimizer);
     for (int k = 0; k < optimizer->moment_count; k++) {
         axle_tensor *old = optimizer->moments[k], *fresh = arena_create(optimizer, size);
         if (!fresh || (old && old->count == size && axle__copy_into(fresh, old))) {
@@ -118,7 +128,8 @@ static int lay_out(axle_optimizer *optimizer)
     int64_t size = assign_offsets(optimizer);
     axle_tensor *params = arena_create(optimizer, size);
     axle_tensor *grads = params ? arena_create(optimizer, size) : NULL;
-    status = grads ? move_moments(optimizer, size) : axle_error_code();
+    optimizer->arena_size = size;
+    status = grads ? move_moments(optimizer) : axle_error_code();
     for (int k = 0; k < optimizer->slot_count && !status; k++)
         if (optimizer->slots[k].count > 0)
             status = move_in(&optimizer->slots[k], params, grads);
@@ -131,7 +142,6 @@ static int lay_out(axle_optimizer *optimizer)
     axle_tensor_release(optimizer->grads);
     optimizer->params = params;
     optimizer->grads = grads;
-    optimizer->arena_size = size;
     optimizer->laid_out = true;
     return AXLE_OK;
 }
@@ -142,6 +152,27 @@ int axle__optimizer_lay_out(axle_optimizer *optimizer)
         return AXLE_OK;
     axle_scope_push();
     int status = lay_out(optimizer);
+    axle_scope_pop();
+    return status;
+}
+
+int axle__optimizer_shard(axle_optimizer *optimizer, axle__piece *pieces, int count)
+{
+    int status = optimizer->updates > 0
+                     ? axle_error_set(AXLE_ERR_STATE,
+                                      "%s has made %lld updates; it is shared out "
+                                      "before the first",
+                                      optimizer->name, (long long)optimizer->updates)
+                     : axle_scope_push();
+    if (status) {
+        axle__free(pieces);
+        return status;
+    }
+    axle__free(optimizer->pieces);
+    optimizer->pieces = pieces;
+    optimizer->piece_count = count;
+    if (optimizer->laid_out)
+        status = move_moments(optimizer);
     axle_scope_pop();
     return status;
 }

@@ -62,6 +62,8 @@ int axle_optimizer_clip_norm(axle_optimizer *optimizer, double max_norm, double 
     if (!status)
         status = axle__optimizer_each_span(optimizer, false, add_squares, &squares);
     axle_scope_pop();
+    if (!status && optimizer->pieces && optimizer->sum_up)
+        status = optimizer->sum_up(&squares, optimizer->step_user);
     if (status)
         return status;
     double length = sqrt(squares), factor = max_norm / (length + 1e-6);

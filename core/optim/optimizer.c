@@ -51,6 +51,7 @@ void axle_optimizer_release(axle_optimizer *optimizer)
         axle_tensor_release(optimizer->moments[k]);
     axle_tensor_release(optimizer->params);
     axle_tensor_release(optimizer->grads);
+    axle__free(optimizer->pieces);
     axle__free(optimizer->slots);
     axle__free(optimizer->groups);
     optimizer->object.type = 0;
@@ -80,6 +81,26 @@ axle_view axle__span_view(const axle_tensor *arena, const axle__span *span)
                        .stride = {1}};
 }
 
+/* The parts of a span that this process updates. */
+static int visit_span(axle_optimizer *optimizer, const axle__span *span, axle__span_fn fn,
+                      void *user)
+{
+    int status = AXLE_OK;
+    if (!optimizer->pieces)
+        return fn(optimizer, span, user);
+    for (int k = 0; k < optimizer->piece_count && !status; k++) {
+        const axle__piece *piece = &optimizer->pieces[k];
+        int64_t end = span->offset + span->count, piece_end = piece->offset + piece->count;
+        axle__span part = *span;
+        part.offset = span->offset > piece->offset ? span->offset : piece->offset;
+        part.count = (end < piece_end ? end : piece_end) - part.offset;
+        part.place = piece->place + part.offset - piece->offset;
+        if (part.count > 0)
+            status = fn(optimizer, &part, user);
+    }
+    return status;
+}
+
 /* Slots lie in the arena in falling order of their number. */
 int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__span_fn fn,
                               void *user)
@@ -97,11 +118,11 @@ int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__sp
             continue;
         }
         if (open)
-            status = fn(optimizer, &span, user);
+            status = visit_span(optimizer, &span, fn, user);
         open = present;
-        span = (axle__span){slot->offset, slot->count, slot->group, slot->age + 1};
+        span = (axle__span){slot->offset, slot->count, slot->offset, slot->group, slot->age + 1};
     }
-    return open && !status ? fn(optimizer, &span, user) : status;
+    return open && !status ? visit_span(optimizer, &span, fn, user) : status;
 }
 
 static int update_span(axle_optimizer *optimizer, const axle__span *span, void *user)
@@ -109,12 +130,14 @@ static int update_span(axle_optimizer *optimizer, const axle__span *span, void *
     (void)user;
     axle_view grad = axle__span_view(optimizer->grads, span);
     axle_view out[1 + AXLE__MOST_MOMENTS] = {axle__span_view(optimizer->params, span)};
+    axle__span moments = *span;
+    moments.offset = span->place;
     axle__call call = {0};
     axle__call_view_in(&call, &grad);
     axle__call_view_out(&call, &out[0]);
     for (int k = 0; k < optimizer->moment_count; k++) {
         if (optimizer->moments[k])
-            out[k + 1] = axle__span_view(optimizer->moments[k], span);
+            out[k + 1] = axle__span_view(optimizer->moments[k], &moments);
         axle__call_view_out(&call, optimizer->moments[k] ? &out[k + 1] : NULL);
     }
     return optimizer->update(optimizer, span, &call);
@@ -134,7 +157,9 @@ static int step(axle_optimizer *optimizer)
         return AXLE_OK;
     }
     optimizer->skipped = false;
-    int status = axle__optimizer_lay_out(optimizer);
+    int status = check_whole(optimizer);
+    if (!status)
+        status = axle__optimizer_lay_out(optimizer);
     if (!status && optimizer->before_step)
         status = optimizer->before_step(optimizer, optimizer->step_user);
     if (!status)
@@ -151,6 +176,16 @@ static int step(axle_optimizer *optimizer)
     state.update++;
     axle_random_set(state);
     return AXLE_OK;
+}
+
+static int check_whole(const axle_optimizer *optimizer)
+{
+    if (!optimizer->pieces || optimizer->after_step)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_STATE,
+                          "%s: its moments are spread over processes, and the accelerator that "
+                          "brought them together is gone",
+                          optimizer->name);
 }
 
 int axle_optimizer_step(axle_optimizer *optimizer)

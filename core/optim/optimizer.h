@@ -28,9 +28,16 @@ typedef struct axle__slot {
 /* Neighbouring slots updated by one operator. */
 typedef struct axle__span {
     int64_t offset, count;
+    int64_t place; /* where its moments begin */
     int group;
     int64_t age; /* including the update under way */
 } axle__span;
+
+/* A stretch of the arenas that this process updates, where processes share the work. */
+typedef struct axle__piece {
+    int64_t offset, count;
+    int64_t place; /* in the arenas of the moments, which hold nothing else */
+} axle__piece;
 
 /* Fill attributes and per-call values into a call and send it off: operands are (grad) -> (param,
  * moments...). */
@@ -49,6 +56,8 @@ struct axle_optimizer {
     axle_tensor *params, *grads,
         *moments[AXLE__MOST_MOMENTS]; /* arenas; NULL before the first layout */
     bool laid_out;
+    axle__piece *pieces; /* in rising order; NULL: this process updates everything */
+    int piece_count;
     int64_t updates;
     bool skipped; /* the last step did nothing */
     /* The accelerator's: */
@@ -56,6 +65,7 @@ struct axle_optimizer {
     bool holding;   /* gradients of a window are kept: zero_grad does nothing */
     int (*before_step)(axle_optimizer *optimizer, void *user); /* clipping */
     int (*after_step)(axle_optimizer *optimizer, void *user);  /* keeping replicas equal */
+    int (*sum_up)(double *sum, void *user); /* a sum over the processes' pieces */
     void *step_user;
     union {
         axle_sgd_options sgd;
@@ -72,9 +82,14 @@ int axle__optimizer_create(const char *name, axle__update_fn update, int moments
 /* Bring parameters, gradients and moments into the arenas, on the device of the parameters; quick
  * when they are there already. */
 int axle__optimizer_lay_out(axle_optimizer *optimizer);
+/* Update only these pieces from now on; the array is taken over. Moments that have values already
+ * lose them, so it is for an optimizer that has made no update: AXLE_ERR_STATE. */
+int axle__optimizer_shard(axle_optimizer *optimizer, axle__piece *pieces, int count);
+/* Elements of each arena of moments. */
+int64_t axle__optimizer_moment_size(const axle_optimizer *optimizer);
 /* Called for each span of parameters that have a gradient; `age` counts this update. */
 typedef int (*axle__span_fn)(axle_optimizer *optimizer, const axle__span *span, void *user);
-/* Walk the spans; by_group false merges across groups and ages. */
+/* Walk the spans that this process updates; by_group false merges across groups and ages. */
 int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__span_fn fn,
                               void *user);
 /* A span of an arena as a vector. */

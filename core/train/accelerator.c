@@ -66,6 +66,7 @@ static void let_go(axle__prepared *prepared)
     if (object->type == AXLE__OBJECT_OPTIMIZER) {
         axle_optimizer *optimizer = (axle_optimizer *)object;
         optimizer->before_step = optimizer->after_step = NULL;
+        optimizer->sum_up = NULL;
         optimizer->suspended = optimizer->holding = false;
         axle_optimizer_release(optimizer);
     } else if (object->type == AXLE__OBJECT_LOADER) {

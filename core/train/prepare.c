@@ -47,7 +47,8 @@ static int prepare_optimizer(axle_accelerator *accelerator, axle_object *object)
         status = axle__optimizer_lay_out(optimizer);
     axle_scope_pop();
     optimizer->before_step = axle__clip_before_step;
-    optimizer->after_step = accelerator->mixed ? axle__replicas_after_step : NULL;
+    optimizer->after_step = axle__replicas_after_step;
+    optimizer->sum_up = axle__replicas_sum_up;
     optimizer->step_user = accelerator;
     return status ? status : axle__replicas_copy_parameters(accelerator, optimizer);
 }
@@ -109,7 +110,8 @@ static int take_over(axle_accelerator *accelerator, axle_object *object, const s
         return status;
     axle__reducer *reducer = NULL;
     if (object->type == AXLE__OBJECT_OPTIMIZER && axle_process_count(accelerator) > 1)
-        status = axle__reducer_create(accelerator->group, (axle_optimizer *)object, &reducer);
+        status = axle__reducer_create(accelerator->group, (axle_optimizer *)object,
+                                      accelerator->options.shard_optimizer != 0, &reducer);
     if (status)
         return status;
     axle__object_retain(object);

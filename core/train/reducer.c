@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdbool.h>
-
 #include "train/reducer.h"
 
 #include "autograd/node.h"
@@ -34,7 +32,7 @@ struct axle__reducer {
     int bucket_count;
     int next;         /* the first bucket that was not handed over */
     slot_hook *hooks; /* one a slot */
-    bool armed, again;
+    bool armed, again, sharded;
     double weight, weight_sum;
     unsigned char *staging; /* a bucket in host memory, for devices whose memory is elsewhere */
 };
@@ -51,15 +49,16 @@ double axle__reducer_weight_sum(const axle__reducer *reducer)
 
 /* ------------------------------------------------------------------ a bucket's way */
 
-static size_t item_of(const bucket *b)
+/* Bytes from the beginning of an arena's block to an element. */
+static uint64_t place_of(const axle_tensor *arena, int64_t element)
 {
-    return axle_dtype_size((int)axle__dtype(b->reducer->optimizer->grads));
+    return arena->view.offset - arena->storage->block->offset +
+           (uint64_t)element * axle_dtype_size((int)axle__dtype(arena));
 }
 
-static uint64_t place_of(const bucket *b)
+static uint64_t bytes_of(const axle_tensor *arena, int64_t count)
 {
-    const axle_tensor *grads = b->reducer->optimizer->grads;
-    return grads->view.offset - grads->storage->block->offset + (uint64_t)b->offset * item_of(b);
+    return (uint64_t)count * axle_dtype_size((int)axle__dtype(arena));
 }
 
 static bool is_direct(const axle_device *device)
@@ -67,26 +66,57 @@ static bool is_direct(const axle_device *device)
     return device->host_visible && device->synchronous;
 }
 
+/* A bucket's stretch of an arena in host memory: its own, or the staging. */
+static unsigned char *host_of(const bucket *b, const axle_tensor *arena)
+{
+    const axle__block *block = arena->storage->block;
+    return is_direct(block->device) ? block->host + place_of(arena, b->offset)
+                                    : b->reducer->staging;
+}
+
+/* This process's piece of a bucket. */
+static axle__range own_piece(const bucket *b)
+{
+    const axle_group *group = b->reducer->group;
+    return axle__piece_of((uint64_t)b->count, group->rank, group->size);
+}
+
+static int copy_in(const bucket *b, const axle_tensor *arena)
+{
+    axle__block *block = arena->storage->block;
+    if (is_direct(block->device))
+        return AXLE_OK;
+    return axle__block_read(block, place_of(arena, b->offset), b->reducer->staging,
+                            bytes_of(arena, b->count));
+}
+
+static int copy_out(const bucket *b, const axle_tensor *arena)
+{
+    axle__block *block = arena->storage->block;
+    if (is_direct(block->device))
+        return AXLE_OK;
+    return axle__block_write(block, place_of(arena, b->offset), b->reducer->staging,
+                             bytes_of(arena, b->count));
+}
+
 /* On the group's thread. The device's queue is in order, so what backward enqueued is done. */
 static int fetch_bucket(axle__task *task)
 {
     bucket *b = task->user;
-    axle__block *block = b->reducer->optimizer->grads->storage->block;
-    if (is_direct(block->device)) {
-        task->in = task->out = block->host + place_of(b);
-        return AXLE_OK;
-    }
-    task->in = task->out = b->reducer->staging;
-    return axle__block_read(block, place_of(b), task->in, (uint64_t)b->count * item_of(b));
+    const axle_tensor *grads = b->reducer->optimizer->grads;
+    unsigned char *data = host_of(b, grads);
+    task->in = task->out = data;
+    if (b->reducer->sharded)
+        task->out = data + bytes_of(grads, (int64_t)own_piece(b).first);
+    return copy_in(b, grads);
 }
 
 static int store_bucket(axle__task *task)
 {
     bucket *b = task->user;
-    axle__block *block = b->reducer->optimizer->grads->storage->block;
-    if (is_direct(block->device) || task->least_absent == AXLE__ABSENT_ALL)
+    if (task->least_absent == AXLE__ABSENT_ALL)
         return AXLE_OK;
-    return axle__block_write(block, place_of(b), task->out, (uint64_t)b->count * item_of(b));
+    return copy_out(b, b->reducer->optimizer->grads);
 }
 
 static void hand_over(bucket *b, uint8_t absent)
@@ -94,7 +124,7 @@ static void hand_over(bucket *b, uint8_t absent)
     axle__reducer *reducer = b->reducer;
     b->task = (axle__task){.prepare = fetch_bucket, .finish = store_bucket, .user = b};
     axle__header *header = &b->task.header;
-    header->kind = AXLE__TASK_ALL_REDUCE;
+    header->kind = reducer->sharded ? AXLE__TASK_REDUCE_SCATTER : AXLE__TASK_ALL_REDUCE;
     header->reduction = AXLE_REDUCE_SUM;
     header->dtype = (uint8_t)axle__dtype(reducer->optimizer->grads);
     header->rank = 1;
@@ -186,12 +216,30 @@ static int make_staging(axle__reducer *reducer)
     return reducer->staging ? AXLE_OK : axle_error_code();
 }
 
-int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, axle__reducer **out)
+/* The optimizer updates this process's piece of each bucket. */
+static int share_out(axle__reducer *reducer)
+{
+    axle__piece *pieces = axle__alloc((size_t)reducer->bucket_count + 1, sizeof(*pieces));
+    int64_t place = 0;
+    if (!pieces)
+        return axle_error_code();
+    for (int k = 0; k < reducer->bucket_count; k++) {
+        axle__range own = own_piece(&reducer->buckets[k]);
+        pieces[k] = (axle__piece){reducer->buckets[k].offset + (int64_t)own.first,
+                                  (int64_t)own.count, place};
+        place += (int64_t)own.count;
+    }
+    return axle__optimizer_shard(reducer->optimizer, pieces, reducer->bucket_count);
+}
+
+int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded,
+                         axle__reducer **out)
 {
     axle__reducer *reducer = axle__alloc(1, sizeof(*reducer));
     if (!reducer)
         return axle_error_code();
     reducer->group = group;
+    reducer->sharded = sharded;
     reducer->optimizer = axle_optimizer_retain(optimizer);
     reducer->hooks = axle__alloc((size_t)optimizer->slot_count + 1, sizeof(*reducer->hooks));
     int status = reducer->hooks ? AXLE_OK : axle_error_code();
@@ -201,6 +249,8 @@ int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, axle__red
         status = make_staging(reducer);
     if (!status)
         status = hook_slots(reducer);
+    if (!status && sharded)
+        status = share_out(reducer);
     if (status) {
         axle__reducer_destroy(reducer);
         return status;
@@ -230,15 +280,28 @@ static int zero_slot(axle_optimizer *optimizer, int k)
     return axle__fill(grad->value, 0.0);
 }
 
-/* Means that are in the arena already must count once in the sum to come: rank 0 brings them. */
-static int keep_on_one(axle__reducer *reducer)
+static int zero_range(const axle_tensor *arena, int64_t offset, int64_t count)
 {
-    int status = AXLE_OK;
-    axle_optimizer *optimizer = reducer->optimizer;
-    for (int k = 0; k < optimizer->slot_count && reducer->group->rank > 0 && !status; k++)
-        if (optimizer->slots[k].count > 0 && axle__grad_present(optimizer->slots[k].tensor))
-            status = zero_slot(optimizer, k);
-    return status;
+    axle_view view = axle__span_view(arena, &(axle__span){.offset = offset, .count = count});
+    axle_tensor *part = count > 0 ? axle__tensor_alias(arena, &view) : NULL;
+    int status = part ? axle__fill(part, 0.0) : AXLE_OK;
+    axle_tensor_release(part);
+    return count > 0 && !part ? axle_error_code() : status;
+}
+
+/* Means that are in the arena already must count once in the sum to come: whoever owns them brings
+ * them, rank 0 where nobody does. */
+static int keep_once(const bucket *b)
+{
+    const axle_tensor *grads = b->reducer->optimizer->grads;
+    int64_t first = 0, count = b->reducer->group->rank == 0 ? b->count : 0;
+    if (b->reducer->sharded) {
+        axle__range own = own_piece(b);
+        first = (int64_t)own.first;
+        count = (int64_t)own.count;
+    }
+    int status = zero_range(grads, b->offset, first);
+    return status ? status : zero_range(grads, b->offset + first + count, b->count - first - count);
 }
 
 int axle__reducer_begin(axle__reducer *reducer, double weight, bool again)
@@ -251,8 +314,8 @@ int axle__reducer_begin(axle__reducer *reducer, double weight, bool again)
         reducer->buckets[k].handed_over = false;
     }
     int status = axle__optimizer_lay_out(reducer->optimizer);
-    if (!status && again)
-        status = keep_on_one(reducer);
+    for (int k = 0; k < reducer->bucket_count && again && !status; k++)
+        status = keep_once(&reducer->buckets[k]);
     reducer->armed = status == AXLE_OK;
     return status;
 }
@@ -337,5 +400,45 @@ int axle__reducer_end(axle__reducer *reducer, int status)
         status = agree_on_presence(reducer);
     if (reducer->optimizer->grads)
         axle__tensor_touch(reducer->optimizer->grads);
+    return status;
+}
+
+/* ------------------------------------------------------------------ after a sharded step */
+
+static int fetch_piece(axle__task *task)
+{
+    bucket *b = task->user;
+    const axle_tensor *params = b->reducer->optimizer->params;
+    task->out = host_of(b, params);
+    task->in = (unsigned char *)task->out + bytes_of(params, (int64_t)own_piece(b).first);
+    return copy_in(b, params);
+}
+
+static int store_pieces(axle__task *task)
+{
+    bucket *b = task->user;
+    return copy_out(b, b->reducer->optimizer->params);
+}
+
+int axle__reducer_gather_parameters(axle__reducer *reducer)
+{
+    int status = AXLE_OK;
+    for (int k = 0; k < reducer->bucket_count; k++) {
+        bucket *b = &reducer->buckets[k];
+        uint64_t count = own_piece(b).count;
+        b->task = (axle__task){.header = {.kind = AXLE__TASK_ALL_GATHER,
+                                          .dtype = (uint8_t)axle__dtype(reducer->optimizer->params),
+                                          .rank = 1,
+                                          .count = count,
+                                          .dims = {(int64_t)count}},
+                               .prepare = fetch_piece,
+                               .finish = store_pieces,
+                               .user = b};
+        axle__group_submit(reducer->group, &b->task);
+    }
+    for (int k = 0; k < reducer->bucket_count; k++) {
+        int code = axle__group_wait(reducer->group, &reducer->buckets[k].task);
+        status = status ? status : code;
+    }
     return status;
 }

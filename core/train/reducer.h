@@ -11,15 +11,22 @@
 #ifndef AXLE_TRAIN_REDUCER_H
 #define AXLE_TRAIN_REDUCER_H
 
+#include <stdbool.h>
+
 #include "axle/group.h"
 #include "axle/optim.h"
 
 typedef struct axle__reducer axle__reducer;
 
-/* For an optimizer that was laid out; hooks its parameters. */
-int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, axle__reducer **out);
+/* For an optimizer that was laid out; hooks its parameters. `sharded`: of each bucket this process
+ * gets the mean of its own piece alone, and updates that alone (the first stage of ZeRO,
+ * arXiv:1910.02054). */
+int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded,
+                         axle__reducer **out);
 void axle__reducer_destroy(axle__reducer *reducer);
 axle_optimizer *axle__reducer_optimizer(const axle__reducer *reducer);
+/* After a sharded step: everyone's pieces of the parameters to all. */
+int axle__reducer_gather_parameters(axle__reducer *reducer);
 
 /* Before the backward pass that ends a window. `weight` is that of this process's window.
  * `again`: a pass of this window was summed already, and gradients in the arena are means; the

@@ -117,10 +117,31 @@ int axle__replicas_copy_parameters(axle_accelerator *accelerator, axle_optimizer
     return status || equal ? status : axle_broadcast(accelerator->group, optimizer->params, 0);
 }
 
+static axle__reducer *reducer_of(const axle_accelerator *accelerator,
+                                 const axle_optimizer *optimizer)
+{
+    for (int k = 0; k < accelerator->count; k++)
+        if (accelerator->prepared[k].object == &optimizer->object)
+            return accelerator->prepared[k].reducer;
+    return NULL;
+}
+
 int axle__replicas_after_step(axle_optimizer *optimizer, void *user)
 {
     axle_accelerator *accelerator = user;
+    axle__reducer *reducer = reducer_of(accelerator, optimizer);
     if (!optimizer->params || !accelerator->group)
         return AXLE_OK;
-    return axle_broadcast(accelerator->group, optimizer->params, 0);
+    if (accelerator->options.shard_optimizer && reducer)
+        return axle__reducer_gather_parameters(reducer);
+    return accelerator->mixed ? axle_broadcast(accelerator->group, optimizer->params, 0) : AXLE_OK;
+}
+
+int axle__replicas_sum_up(double *sum, void *user)
+{
+    axle_accelerator *accelerator = user;
+    double processes = axle_process_count(accelerator);
+    int status = axle_weighted_mean(accelerator, *sum, 1.0, sum);
+    *sum *= processes;
+    return status;
 }

@@ -11,8 +11,11 @@ int axle__replicas_compare_devices(axle_accelerator *accelerator);
 int axle__replicas_copy_module(axle_accelerator *accelerator, axle_module *module);
 /* Rank 0's parameters of an optimizer to all, where they differ. */
 int axle__replicas_copy_parameters(axle_accelerator *accelerator, axle_optimizer *optimizer);
-/* The optimizer's after_step, where backends differ: their kernels may round differently. */
+/* The optimizer's after_step: bring everyone's pieces together, where each updates its own; rank
+ * 0's parameters to all, where backends differ: their kernels may round differently. */
 int axle__replicas_after_step(axle_optimizer *optimizer, void *user);
+/* The optimizer's sum_up. */
+int axle__replicas_sum_up(double *sum, void *user);
 /* A number that any change of an optimizer's parameters changes. */
 int axle__replicas_checksum(axle_optimizer *optimizer, uint64_t *out);
 

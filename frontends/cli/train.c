@@ -18,6 +18,7 @@ static int create_accelerator(training *training)
     axle_accelerator_options wanted = AXLE_ACCELERATOR_OPTIONS_INIT;
     wanted.accumulate = (int)settings->accumulate;
     wanted.clip_norm = settings->clip;
+    wanted.shard_optimizer = settings->shard_optimizer;
     wanted.quiet = 1; /* the command shows the plan itself */
     int code = axle_accelerator_create(&wanted, &training->accelerator);
     if (code)

@@ -18,7 +18,7 @@ typedef struct train_settings {
     int64_t eval_batch_size, log_every;
     double lr, warmup_ratio, clip, weight_decay, momentum,
         dropout; /* weight_decay NAN: not given */
-    int no_eval, json, quiet;
+    int no_eval, json, quiet, shard_optimizer;
 } train_settings;
 
 extern const train_settings train_defaults;

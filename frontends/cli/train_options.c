@@ -74,6 +74,8 @@ const cli_option train_options[] = {
                  .help = "batches an update"),
     TRAIN_OPTION("clip", REAL, clip, .value = "X", .unset = "off",
                  .help = "clip gradients to this 2-norm"),
+    TRAIN_OPTION("shard-optimizer", FLAG, shard_optimizer,
+                 .help = "each process updates a part of the parameters and holds moments for it"),
     TRAIN_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
                  .help = "dropout before the last layer of lenet and mlp"),
     TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,

@@ -43,10 +43,14 @@ typedef struct axle_accelerator_options {
     double clip_value;   /**< clip gradient elements to this; 0: do not */
     int quiet;           /**< do not log the plan line */
     int allow_nonfinite; /**< let axle_backward() take a loss that is NaN or infinite */
+    /** Each process updates its own part of the parameters, and holds moments for it alone; the
+     * numbers are the same (ZeRO, stage 1). A gradient read after backward is then the mean over
+     * the processes in that part only. */
+    int shard_optimizer;
 } axle_accelerator_options;
 #define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(axle_accelerator_options), NULL, 1, 0.0, 0.0, 0, 0                                  \
+        sizeof(axle_accelerator_options), NULL, 1, 0.0, 0.0, 0, 0, 0                               \
     }
 
 /** Open the device. @param options  NULL for the defaults. */
