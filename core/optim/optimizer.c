@@ -150,6 +150,16 @@ static void count_ages(axle_optimizer *optimizer)
             optimizer->slots[k].age++;
 }
 
+static int check_whole(const axle_optimizer *optimizer)
+{
+    if (!optimizer->pieces || optimizer->after_step)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_STATE,
+                          "%s: its moments are spread over processes, and the accelerator that "
+                          "brought them together is gone",
+                          optimizer->name);
+}
+
 static int step(axle_optimizer *optimizer)
 {
     if (optimizer->suspended) {
@@ -176,16 +186,6 @@ static int step(axle_optimizer *optimizer)
     state.update++;
     axle_random_set(state);
     return AXLE_OK;
-}
-
-static int check_whole(const axle_optimizer *optimizer)
-{
-    if (!optimizer->pieces || optimizer->after_step)
-        return AXLE_OK;
-    return axle_error_set(AXLE_ERR_STATE,
-                          "%s: its moments are spread over processes, and the accelerator that "
-                          "brought them together is gone",
-                          optimizer->name);
 }
 
 int axle_optimizer_step(axle_optimizer *optimizer)

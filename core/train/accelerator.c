@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/accelerator.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/settings.h"
 #include "data/loader.h"
 #include "optim/optimizer.h"
 #include "train/replicas.h"
@@ -20,12 +23,28 @@ static int check_options(const axle_accelerator_options *o)
     return AXLE_OK;
 }
 
+/* What the environment asks for, where the program asks for nothing. */
+static int apply_settings(axle_accelerator_options *o)
+{
+    const char *precision = axle__setting(AXLE_SETTING_PRECISION);
+    if (*precision && strcmp(precision, "f32") != 0)
+        return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                              "AXLE_PRECISION: products in %s are not there yet", precision);
+    if (o->accumulate == 0 && axle__setting_given(AXLE_SETTING_ACCUMULATE))
+        o->accumulate = (int)axle__setting_integer(AXLE_SETTING_ACCUMULATE);
+    else if (o->accumulate == 0)
+        o->accumulate = 1;
+    return AXLE_OK;
+}
+
 int axle_accelerator_create(const axle_accelerator_options *options, axle_accelerator **out)
 {
     axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
     if (options)
         o = *options;
-    int status = check_options(&o);
+    int status = apply_settings(&o);
+    if (!status)
+        status = check_options(&o);
     axle_device *device = NULL;
     if (!status)
         status = axle_device_open(o.backend, &device);
@@ -119,6 +138,11 @@ int axle_process_index(const axle_accelerator *accelerator)
 int axle_is_main_process(const axle_accelerator *accelerator)
 {
     return axle_process_index(accelerator) == 0;
+}
+
+int axle_accumulate_count(const axle_accelerator *accelerator)
+{
+    return accelerator->options.accumulate;
 }
 
 const char *axle_accelerator_plan(const axle_accelerator *accelerator)

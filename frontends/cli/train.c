@@ -80,7 +80,8 @@ static void count_updates(training *training)
 {
     const train_settings *settings = training->settings;
     int64_t batches = axle_loader_length(training->loader), most = settings->max_steps;
-    int64_t an_epoch = (batches + settings->accumulate - 1) / settings->accumulate;
+    int64_t window = axle_accumulate_count(training->accelerator);
+    int64_t an_epoch = (batches + window - 1) / window;
     int64_t updates = an_epoch * settings->epochs;
     training->ticks.total = updates;
     training->updates = most > 0 && most < updates ? most : updates;

@@ -38,7 +38,7 @@ typedef struct axle_accelerator axle_accelerator;
 typedef struct axle_accelerator_options {
     size_t struct_size;
     const char *backend; /**< as AXLE_BACKEND; NULL: that variable */
-    int accumulate;      /**< batches a window */
+    int accumulate;      /**< batches a window; 0: AXLE_ACCUMULATE, else 1 */
     double clip_norm;    /**< clip gradients to this 2-norm in every update; 0: do not */
     double clip_value;   /**< clip gradient elements to this; 0: do not */
     int quiet;           /**< do not log the plan line */
@@ -50,7 +50,7 @@ typedef struct axle_accelerator_options {
 } axle_accelerator_options;
 #define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(axle_accelerator_options), NULL, 1, 0.0, 0.0, 0, 0, 0                               \
+        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0                               \
     }
 
 /** Open the device. @param options  NULL for the defaults. */
@@ -80,6 +80,8 @@ AXLE_API int axle_backward(axle_accelerator *accelerator, axle_tensor *loss);
 AXLE_API int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss,
                                     double weight);
 
+/** Batches a window. */
+AXLE_API int axle_accumulate_count(const axle_accelerator *accelerator);
 /** Whether the batch under way ends a window, so that the optimizer will step. */
 AXLE_API int axle_is_update(const axle_accelerator *accelerator);
 /** Clip now instead of in the step; a no-op inside a window, and only once an update.
