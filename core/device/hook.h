@@ -17,14 +17,15 @@
 
 /* X(NAME, text): the kinds of points. */
 #define AXLE__HOOK_KIND_LIST(X)                                                                    \
-    X(RUN, "run")           /* an operator on the device: call, impl */                            \
-    X(FALLBACK, "fallback") /* an operator that the host runs in the device's stead: call */       \
-    X(WRITE, "write")       /* from the host to the device: bytes */                               \
-    X(READ, "read")         /* from the device to the host: bytes */                               \
-    X(FINISH, "finish")     /* waiting for the device */                                           \
-    X(ALLOCATE, "allocate") /* memory taken from the device: bytes */                              \
-    X(RELEASE, "release")   /* memory given back: bytes */                                         \
-    X(PHASE, "phase")       /* a stretch of a training loop: name; no device */
+    X(RUN, "run")               /* an operator on the device: call, impl */                        \
+    X(FALLBACK, "fallback")     /* an operator that the host runs in the device's stead: call */   \
+    X(WRITE, "write")           /* from the host to the device: bytes */                           \
+    X(READ, "read")             /* from the device to the host: bytes */                           \
+    X(FINISH, "finish")         /* waiting for the device */                                       \
+    X(ALLOCATE, "allocate")     /* memory taken from the device: bytes */                          \
+    X(RELEASE, "release")       /* memory given back: bytes */                                     \
+    X(COLLECTIVE, "collective") /* what the processes do together: name, bytes; no device */       \
+    X(PHASE, "phase")           /* a stretch of a training loop: name; no device */
 
 typedef enum axle__hook_kind {
 #define AXLE__HOOK_KIND_ENUM(name, text) AXLE__HOOK_##name,
@@ -44,7 +45,7 @@ typedef union axle__hook_state {
 typedef struct axle__hook_point {
     axle__hook_kind kind;
     axle_device *device;
-    const char *name; /* of a phase: "forward" */
+    const char *name; /* of a phase: "forward"; of a collective: "all_reduce" */
     const char *impl; /* of a run: what op_query called it, or "" */
     const axle__call *call;
     uint64_t bytes;

@@ -37,6 +37,7 @@ static const struct {
     [AXLE__HOOK_FINISH] = {"wait", AXLE__PROFILE_TRANSFERS},
     [AXLE__HOOK_ALLOCATE] = {"memory", AXLE__PROFILE_MEMORY},
     [AXLE__HOOK_RELEASE] = {"memory", AXLE__PROFILE_MEMORY},
+    [AXLE__HOOK_COLLECTIVE] = {"collective", AXLE__PROFILE_COLLECTIVES},
     [AXLE__HOOK_PHASE] = {"phase", AXLE__PROFILE_PHASES},
 };
 

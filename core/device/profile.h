@@ -11,6 +11,7 @@
     X(FALLBACKS, "fallbacks")                                                                      \
     X(TRANSFERS, "transfers")                                                                      \
     X(MEMORY, "memory")                                                                            \
+    X(COLLECTIVES, "collectives")                                                                  \
     X(PHASES, "phases")
 
 typedef enum axle__profile_group {

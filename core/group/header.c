@@ -33,6 +33,11 @@ static const struct kind *kind_of(const axle__header *header)
     return header->kind > 0 && header->kind < AXLE__TASK_LIMIT ? &kinds[header->kind] : &unknown;
 }
 
+const char *axle__task_name(const axle__header *header)
+{
+    return kind_of(header)->text;
+}
+
 /* snprintf that appends; returns the new end. */
 static size_t append_dims(const axle__header *header, char *text, size_t size, size_t end)
 {

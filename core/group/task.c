@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "device/hook.h"
 #include "group/combine.h"
 #include "group/group.h"
 
@@ -84,19 +85,35 @@ static void tell_others(axle_group *group, const axle__task *task)
     axle__group_poison(group, text);
 }
 
+static int run(axle_group *group, axle__task *task)
+{
+    int status = AXLE_OK;
+    if (group->poisoned)
+        return axle_error_set(AXLE_ERR_STATE, "%s", group->poison);
+    if (task->prepare)
+        status = task->prepare(task);
+    if (!status)
+        status = is_message(task) ? axle__point_to_point(group, task) : run_collective(group, task);
+    return !status && task->finish ? task->finish(task) : status;
+}
+
+/* Between hooks, where any is on. */
+static int run_watched(axle_group *group, axle__task *task)
+{
+    axle__hook_point point = {.kind = AXLE__HOOK_COLLECTIVE,
+                              .name = axle__task_name(&task->header),
+                              .bytes = task->header.count * axle_dtype_size(task->header.dtype)};
+    if (!axle__hooks_active())
+        return run(group, task);
+    int status = axle__hook_before(&point);
+    return axle__hook_after(&point, status ? status : run(group, task));
+}
+
 int axle__task_run(axle_group *group, axle__task *task)
 {
     axle__error_record outer;
     axle__error_take(&outer);
-    int status = AXLE_OK;
-    if (group->poisoned)
-        status = axle_error_set(AXLE_ERR_STATE, "%s", group->poison);
-    if (!status && task->prepare)
-        status = task->prepare(task);
-    if (!status)
-        status = is_message(task) ? axle__point_to_point(group, task) : run_collective(group, task);
-    if (!status && task->finish)
-        status = task->finish(task);
+    int status = run_watched(group, task);
     task->status = status;
     snprintf(task->message, sizeof(task->message), "%s", status ? axle_error_message() : "");
     axle_error_clear();

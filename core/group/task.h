@@ -79,6 +79,8 @@ struct axle__task {
     axle__task *next;
 };
 
+/* "all_reduce". */
+const char *axle__task_name(const axle__header *header);
 /* "all_reduce of (3, 4) f32 at train.c:33" in `text`; returns it. */
 const char *axle__header_text(const axle__header *header, char *text, size_t size);
 /* Whether all processes ask for the same; else an error that names two that do not, or, where
