@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "data/loader.h"
+#include "group/group.h"
 #include "optim/optimizer.h"
 #include "train/replicas.h"
 
@@ -111,7 +112,8 @@ void axle_accelerator_release(axle_accelerator *accelerator)
 {
     if (!accelerator)
         return;
-    if (axle_end_training(accelerator) != AXLE_OK)
+    bool failed = accelerator->group && accelerator->group->poisoned; /* and was told */
+    if (axle_end_training(accelerator) != AXLE_OK && !failed)
         axle__warn("train", "%s", axle_error_message());
     for (int k = 0; k < accelerator->count; k++)
         let_go(&accelerator->prepared[k]);
