@@ -52,6 +52,7 @@ static int plan_read(ocl_plan *plan, const op_row *row, const axle_op_desc *desc
     if (!row->plan || desc->n_in > row->most_in || desc->n_out > row->most_out ||
         (row->attrs_size && !desc->attrs))
         return 0;
+    plan->desc = desc;
     plan->op = desc->op;
     plan->n_in = desc->n_in;
     plan->n_out = desc->n_out;
@@ -117,15 +118,15 @@ static axle_status table_create(ocl_plan *plan)
     return plan->prepared->table ? AXLE_OK : ocl_fail_cl(plan->error, code, "clCreateBuffer");
 }
 
-axle_status ocl_op_prepare(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
-                           axle_error *error)
+axle_status ocl_op_prepare_as(axle_be_device *device, const axle_op_desc *desc, uint32_t only,
+                              axle_be_op **out, axle_error *error)
 {
     axle_be_op *op = calloc(1, sizeof(*op));
     if (!op)
         return ocl_fail(error, AXLE_ERR_NOMEM, "opencl: no memory to prepare an operator");
     op->device = device;
     pthread_mutex_init(&op->lock, NULL);
-    ocl_plan plan = {.device = device, .error = error, .prepared = op};
+    ocl_plan plan = {.device = device, .error = error, .only = only, .prepared = op};
     axle_status status = AXLE_OK;
     if (!make(&plan, desc))
         status =
@@ -141,4 +142,10 @@ axle_status ocl_op_prepare(axle_be_device *device, const axle_op_desc *desc, axl
     }
     *out = op;
     return AXLE_OK;
+}
+
+axle_status ocl_op_prepare(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
+                           axle_error *error)
+{
+    return ocl_op_prepare_as(device, desc, 0, out, error);
 }

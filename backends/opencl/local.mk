@@ -22,6 +22,7 @@ opencl_kernels = \
 	%D%/kernels/random.cl \
 	%D%/kernels/reduce.cl \
 	%D%/kernels/softmax.cl \
+	%D%/kernels/tiled.cl \
 	%D%/kernels/unary.cl \
 	%D%/kernels/unary_backward.cl
 EXTRA_DIST += %D%/embed.awk $(opencl_kernels)
@@ -37,6 +38,8 @@ CLEANFILES += %D%/kernels.c %D%/kernels.c.tmp
 backend_LTLIBRARIES += %D%/opencl.la
 %C%_opencl_la_SOURCES = \
 	%D%/attention.c \
+	%D%/clblast.c \
+	%D%/clblast.h \
 	%D%/conv.c \
 	%D%/conv.h \
 	%D%/cross_entropy.c \
@@ -73,6 +76,8 @@ backend_LTLIBRARIES += %D%/opencl.la
 	%D%/softmax.c \
 	%D%/sources.h \
 	%D%/transfer.c \
+	%D%/tune.c \
+	%D%/tune.h \
 	%D%/unfold.c
 nodist_%C%_opencl_la_SOURCES = %D%/kernels.c
 %C%_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%

@@ -29,11 +29,12 @@ static void add_arg(ocl_plan *plan, ocl_arg arg)
         step->args[step->n_args++] = arg;
 }
 
-/* Groups of `local` work-items, fewer where device or kernel allow no more. */
+/* Groups of `local` work-items, fewer where device or kernel allow no more, or of the one size that
+ * the kernel takes. */
 static void set_sizes(ocl_plan *plan, ocl_step *step, int64_t items, uint32_t local)
 {
     const ocl_description *about = &plan->device->about;
-    size_t limit = 0, size = local;
+    size_t limit = 0, size = local, fixed[3] = {0};
     if (clGetKernelWorkGroupInfo(step->kernel, about->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(limit),
                                  &limit, NULL) == CL_SUCCESS &&
         limit > 0 && size > limit)
@@ -43,6 +44,10 @@ static void set_sizes(ocl_plan *plan, ocl_step *step, int64_t items, uint32_t lo
     /* A unit of a CPU does a whole group, so small launches are cut into groups for all of them. */
     while (ocl_on_cpu(plan) && size > 1 && items / (int64_t)size < (int64_t)about->units * 4)
         size /= 2;
+    if (clGetKernelWorkGroupInfo(step->kernel, about->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                 sizeof(fixed), fixed, NULL) == CL_SUCCESS &&
+        fixed[0] > 0)
+        size = fixed[0];
     step->local = size > 0 ? size : 1;
     step->global = ((size_t)items + step->local - 1) / step->local * step->local;
 }
@@ -86,6 +91,13 @@ void ocl_step_begin(ocl_plan *plan, const char *files, const char *kernel, int64
         return;
     set_sizes(plan, step, items, local);
     add_arg(plan, (ocl_arg){.kind = OCL_ARG_TABLE, .offset = (uint64_t)plan->n_numbers});
+}
+
+void ocl_step_gemm(ocl_plan *plan, const ocl_gemm *gemm)
+{
+    plan->skip = 1;
+    if (!plan->dry && plan->status == AXLE_OK)
+        plan->prepared->steps[plan->prepared->n_steps++].gemm = *gemm;
 }
 
 void ocl_put(ocl_plan *plan, int64_t number)

@@ -12,6 +12,7 @@
 #ifndef AXLE_OPENCL_PLAN_H
 #define AXLE_OPENCL_PLAN_H
 
+#include "clblast.h"
 #include "map.h"
 #include "opencl.h"
 
@@ -40,6 +41,7 @@ typedef struct ocl_step {
     size_t global, local;
     int n_args;
     ocl_arg args[OCL_MOST_ARGS];
+    ocl_gemm gemm; /* instead of a kernel: inputs 0 and 1 into output 0 */
 } ocl_step;
 
 /* Per-call values as numbers for the kernel. */
@@ -89,6 +91,8 @@ typedef struct ocl_plan {
     axle_error *error;
     axle_status status;
     int dry; /* op_query: compile nothing */
+    const axle_op_desc *desc;
+    uint32_t only; /* candidates for a product (tune.h), 0 for all that fit */
     uint32_t op, n_in, n_out;
     const axle_view *in[AXLE_OP_MAX_IN], *out[AXLE_OP_MAX_OUT];
     ocl_attrs attrs;
@@ -118,6 +122,9 @@ void ocl_arg_real(ocl_plan *plan, double value); /* in the plan's real type */
 void ocl_arg_wide(ocl_plan *plan, double value); /* in the widest type that the device has */
 void ocl_arg_random(ocl_plan *plan);
 void ocl_arg_scalars(ocl_plan *plan, ocl_scalars_fn fn);
+
+/* A product by CLBlast as a step. */
+void ocl_step_gemm(ocl_plan *plan, const ocl_gemm *gemm);
 
 /* Room for `count` elements in the workspace: its offset. */
 uint64_t ocl_work(ocl_plan *plan, int64_t count, uint32_t element);

@@ -94,8 +94,16 @@ static void set_arg(call *c, const ocl_arg *arg)
     }
 }
 
+static ocl_matrix matrix_of(const axle_view *view)
+{
+    return (ocl_matrix){view->buffer->handle, view->offset / ocl_dtype_size(view->dtype)};
+}
+
 static cl_int run_step(call *c, const ocl_step *step)
 {
+    if (step->gemm.there)
+        return ocl_clblast_run(&step->gemm, matrix_of(c->args->in[0]), matrix_of(c->args->in[1]),
+                               matrix_of(c->args->out[0]), c->queue->handle);
     c->kernel = step->kernel;
     c->next = 0;
     for (int k = 0; k < step->n_args; k++)

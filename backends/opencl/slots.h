@@ -47,6 +47,9 @@ axle_status ocl_buffer_fill(axle_be_queue *queue, axle_be_buffer *buffer, uint64
 axle_status ocl_op_query(axle_be_device *device, const axle_op_desc *desc, axle_op_info *info);
 axle_status ocl_op_prepare(axle_be_device *device, const axle_op_desc *desc, axle_be_op **out,
                            axle_error *error);
+/* The same with the candidates of a product (tune.h); 0 for all that fit. */
+axle_status ocl_op_prepare_as(axle_be_device *device, const axle_op_desc *desc, uint32_t only,
+                              axle_be_op **out, axle_error *error);
 
 /* run.c */
 axle_status ocl_op_run(axle_be_queue *queue, axle_be_op *op, const axle_op_args *args,

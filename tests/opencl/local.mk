@@ -4,7 +4,8 @@
 opencl_tests = \
 	%D%/cache.sh \
 	%D%/enumeration.sh \
-	%D%/limits.sh
+	%D%/limits.sh \
+	%D%/products.sh
 TESTS += $(opencl_tests)
 EXTRA_DIST += $(opencl_tests) %D%/support.sh
 
@@ -16,7 +17,9 @@ check_LTLIBRARIES += %D%/mock_icd.la
 	%D%/mock_objects.c
 %C%_mock_icd_la_LDFLAGS = $(test_module_ldflags)
 
-check_PROGRAMS += %D%/variants
+check_PROGRAMS += %D%/products %D%/variants
+%C%_products_LDADD = libaxle.la -lm
+%C%_products_LDFLAGS = $(black_box_ldflags)
 %C%_variants_LDADD = libaxle.la -lm
 %C%_variants_LDFLAGS = $(black_box_ldflags)
 endif

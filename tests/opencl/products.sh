@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every candidate for products gives the same matrices, for any size of a work-group, and what a
+# trial found is remembered.
+. "$top_srcdir/tests/opencl/support.sh"
+has_backend opencl || skip_all 'there is no OpenCL device'
+products=$top_builddir/tests/opencl/products
+
+with()
+{
+    AXLE_BACKEND=opencl AXLE_FALLBACK=error AXLE_OPTIONS=$1 "$products"
+}
+
+for local in 1 7 64; do
+    check "tiles in groups of $local" with "opencl.product=tiled,opencl.max_local=$local"
+done
+check 'tiles in groups of any size' with opencl.product=tiled
+check 'an element a work-item' with opencl.product=plain
+check 'blocks in vector registers' with opencl.product=vector
+check 'CLBlast where it is installed' with opencl.product=clblast
+XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME
+check 'the fastest of two' with opencl.product=vector+tiled
+check 'what a trial found is remembered' sh -c \
+    'before=$(ls -R "$XDG_CACHE_HOME") && "$@" && test "$before" = "$(ls -R "$XDG_CACHE_HOME")"' sh env \
+    AXLE_BACKEND=opencl AXLE_OPTIONS=opencl.product=vector+tiled "$products"
+check 'without trials' with opencl.product=vector+tiled,opencl.tune=0
+finish
