@@ -46,8 +46,9 @@ static size_t name_absent(const axle_group *group, const axle__peer *peers, char
             end += (size_t)snprintf(text + end, size - end, "%srank %d has not come to any",
                                     separator, k);
         else
-            end += (size_t)snprintf(text + end, size - end, "%srank %d is still at its %lluth, %s",
-                                    separator, k, (unsigned long long)peer->sequence, peer->what);
+            end += (size_t)snprintf(text + end, size - end,
+                                    "%srank %d has come no further than number %llu, %s", separator,
+                                    k, (unsigned long long)peer->sequence, peer->what);
     }
     return end;
 }
@@ -62,18 +63,24 @@ static void survey(axle_group *group, char *text, size_t size)
     axle__free(peers);
 }
 
+static bool tell_loss(axle_group *group, char *text, size_t size)
+{
+    pthread_mutex_lock(&group->mutex);
+    bool lost = group->lost_rank >= 0;
+    if (lost)
+        snprintf(text, size, "rank %d is lost: %s", group->lost_rank, group->lost_reason);
+    pthread_mutex_unlock(&group->mutex);
+    return lost;
+}
+
 static void explain(axle_group *group, int peer, axle_status status, const char *transport_says,
                     char *text, size_t size)
 {
     text[0] = '\0';
-    if (status != AXLE_ERR_TIMEOUT && hear_of_loss(group)) {
-        snprintf(text, size, "rank %d is lost: %s", group->lost_rank, group->lost_reason);
+    if (status != AXLE_ERR_TIMEOUT && hear_of_loss(group) && tell_loss(group, text, size))
         return;
-    }
     survey(group, text, size);
-    if (!text[0] && group->lost_rank >= 0)
-        snprintf(text, size, "rank %d is lost: %s", group->lost_rank, group->lost_reason);
-    if (!text[0])
+    if (!text[0] && !tell_loss(group, text, size))
         snprintf(text, size, "the message from or to rank %d failed: %s", peer, transport_says);
 }
 

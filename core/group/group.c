@@ -51,7 +51,19 @@ void *axle__group_thread(void *argument)
         group->busy_ns += now_ns() - begin;
         mark_done(group, task);
     }
+    axle__group_unlink(group);
     return NULL;
+}
+
+/* The control thread may be about to abort the link: it sees the link or none. */
+void axle__group_unlink(axle_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    axle_cl_group *link = group->link;
+    group->link = NULL;
+    pthread_mutex_unlock(&group->mutex);
+    if (link)
+        group->transport->group_destroy(link);
 }
 
 void axle__group_submit(axle_group *group, axle__task *task)
@@ -209,8 +221,6 @@ static int meet(axle_group *group)
 
 static void destroy(axle_group *group)
 {
-    if (group->link)
-        group->transport->group_destroy(group->link);
     axle__control_leave(group->control);
     pthread_cond_destroy(&group->changed);
     pthread_mutex_destroy(&group->mutex);

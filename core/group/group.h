@@ -109,6 +109,8 @@ int axle__group_failed(axle_group *group, const axle__header *header, int peer, 
 int axle__transport_load(const axle_collective **out);
 /* The transport's thread. */
 void *axle__group_thread(void *group);
+/* Part with the transport, on the group's thread: from here on it leaves all memory alone. */
+void axle__group_unlink(axle_group *group);
 /* Make the group useless; `reason` goes to the others, too. */
 void axle__group_poison(axle_group *group, const char *reason);
 

@@ -28,9 +28,11 @@ static int check_pair(const axle_group *group, const axle__header *mine, axle__h
                           axle__header_text(&theirs, b, sizeof(b)));
 }
 
-static int swap_headers(axle_group *group, const axle__header *mine, uint64_t number,
-                        axle__header *theirs)
+/* The peer's header goes into group->headers: a message that fails may be written to until the
+ * transport is gone, so it must not be on the stack. */
+static int swap_headers(axle_group *group, const axle__header *mine, uint64_t number)
 {
+    axle__header *theirs = &group->headers[mine->root];
     bool sends = mine->kind == AXLE__TASK_SEND;
     axle__messages messages = {0};
     int status = axle__recv_start(group, &messages, mine->root,
@@ -52,11 +54,10 @@ int axle__point_to_point(axle_group *group, axle__task *task)
     int peer = task->header.root;
     uint64_t number = sends ? group->sent[peer]++ : group->received[peer]++;
     uint64_t bytes = task->header.count * axle_dtype_size(task->header.dtype);
-    axle__header theirs;
     group->headers[group->rank] = task->header;
-    int status = swap_headers(group, &task->header, number, &theirs);
+    int status = swap_headers(group, &task->header, number);
     if (!status)
-        status = check_pair(group, &task->header, theirs);
+        status = check_pair(group, &task->header, group->headers[peer]);
     task->known = status == AXLE_ERR_SHAPE;
     if (status)
         return status;

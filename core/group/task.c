@@ -47,6 +47,14 @@ static void read_headers(const axle_group *group, axle__task *task)
     }
 }
 
+/* What all can see in the headers alone, so that it is an error on every process. */
+static int check_request(const axle_group *group, const axle__header *mine)
+{
+    int status = axle__headers_agree(group->headers, group->size);
+    bool combines = mine->kind == AXLE__TASK_ALL_REDUCE || mine->kind == AXLE__TASK_REDUCE_SCATTER;
+    return status || !combines ? status : axle__combine_check(mine->reduction, mine->dtype);
+}
+
 static int run_collective(axle_group *group, axle__task *task)
 {
     char what[AXLE__CONTROL_TEXT];
@@ -58,13 +66,12 @@ static int run_collective(axle_group *group, axle__task *task)
     int status = axle__headers_exchange(group, &task->header);
     if (status)
         return status;
-    status = axle__headers_agree(group->headers, group->size);
-    task->known = status != AXLE_OK;
-    if (status)
-        return status;
-    read_headers(group, task);
-    if (task->place)
+    status = check_request(group, &task->header);
+    if (!status)
+        read_headers(group, task);
+    if (!status && task->place)
         status = task->place(task, group->headers, group->size);
+    task->known = status && status != AXLE_ERR_NOMEM;
     if (status || !data[task->header.kind] || task->least_absent == AXLE__ABSENT_ALL)
         return status;
     return data[task->header.kind](group, task);
@@ -75,14 +82,16 @@ static bool is_message(const axle__task *task)
     return task->header.kind == AXLE__TASK_SEND || task->header.kind == AXLE__TASK_RECEIVE;
 }
 
-/* What went wrong here alone keeps the others waiting, unless they are told. */
-static void tell_others(axle_group *group, const axle__task *task)
+/* What went wrong here alone keeps the others waiting, unless they are told. The task's memory is
+ * its owner's again, so messages under way must let go of it. */
+static void give_up(axle_group *group, const axle__task *task)
 {
     char text[AXLE__TASK_MESSAGE];
-    if (group->size == 1 || task->known || group->poisoned)
+    if (group->size == 1 || task->known)
         return;
     snprintf(text, sizeof(text), "rank %d failed: %.900s", group->rank, task->message);
     axle__group_poison(group, text);
+    axle__group_unlink(group);
 }
 
 static int run(axle_group *group, axle__task *task)
@@ -118,7 +127,7 @@ int axle__task_run(axle_group *group, axle__task *task)
     snprintf(task->message, sizeof(task->message), "%s", status ? axle_error_message() : "");
     axle_error_clear();
     if (status)
-        tell_others(group, task);
+        give_up(group, task);
     axle__error_restore(&outer);
     return status;
 }

@@ -51,6 +51,12 @@ static void describe(axle__task *task, int kind, const axle_tensor *tensor, int 
         header->dims[k] = tensor->view.dim[k];
 }
 
+/* What is no reduction at all is found after the headers were exchanged, by all processes. */
+static uint8_t reduction_of(int op)
+{
+    return op < 0 || op > UINT8_MAX ? UINT8_MAX : (uint8_t)op;
+}
+
 /* A scalar is one row. */
 static void as_rows(axle__header *header)
 {
@@ -120,11 +126,10 @@ int(axle_all_reduce)(axle_group *group, axle_tensor *tensor, int op)
 {
     exchange e;
     if (axle__check_tensor("axle_all_reduce", tensor) ||
-        axle__check_writable("axle_all_reduce", tensor) ||
-        axle__combine_check(op, (int)axle__dtype(tensor)))
+        axle__check_writable("axle_all_reduce", tensor))
         return axle_error_code();
     int status = open_exchange(&e, group, AXLE__TASK_ALL_REDUCE, tensor, 0);
-    e.task.header.reduction = (uint8_t)op;
+    e.task.header.reduction = reduction_of(op);
     return run_in_place(&e, tensor, status);
 }
 
@@ -225,6 +230,11 @@ static int place_share(axle__task *task, const axle__header *all, int size)
 {
     (void)all;
     exchange *e = task->user;
+    if (task->header.rank == 0)
+        return axle_error_set(AXLE_ERR_SHAPE, "axle_reduce_scatter: a scalar has no rows");
+    int status = check_divides("axle_reduce_scatter", task->header.dims[0], size);
+    if (status)
+        return status;
     int64_t rows = task->header.dims[0] / size;
     return make_room(e, &task->header, task->header.count / (uint64_t)size, rows);
 }
@@ -232,12 +242,10 @@ static int place_share(axle__task *task, const axle__header *all, int size)
 axle_tensor *(axle_reduce_scatter)(axle_group *group, axle_tensor *tensor, int op)
 {
     exchange e;
-    if (!tensor || axle__combine_check(op, (int)axle__dtype(tensor)) ||
-        axle__check_rank_at_least("axle_reduce_scatter", tensor, 1) ||
-        check_divides("axle_reduce_scatter", tensor->view.dim[0], group->size))
+    if (!tensor)
         return NULL;
     int status = open_exchange(&e, group, AXLE__TASK_REDUCE_SCATTER, tensor, 0);
-    e.task.header.reduction = (uint8_t)op;
+    e.task.header.reduction = reduction_of(op);
     e.task.place = place_share;
     if (!status)
         status = axle__group_run(group, &e.task);
@@ -258,7 +266,8 @@ int(axle_barrier)(axle_group *group)
 static int message(axle_group *group, axle_tensor *tensor, int kind, int peer, const char *who)
 {
     exchange e;
-    if (axle__check_tensor(who, tensor) || check_root(group, who, peer))
+    if (axle__check_tensor(who, tensor) || check_root(group, who, peer) ||
+        (kind == AXLE__TASK_RECEIVE && axle__check_writable(who, tensor)))
         return axle_error_code();
     if (peer == group->rank)
         return axle_error_set(AXLE_ERR_INVALID, "%s: rank %d to itself", who, peer);
@@ -305,7 +314,7 @@ int axle_broadcast_bytes(axle_group *group, void **bytes, size_t *size, int root
     if (status)
         return status;
     void *data = group->rank == root ? *bytes : axle__alloc((size_t)length + 1, 1);
-    if (!data)
+    if (!data && group->rank != root)
         return axle_error_code();
     task = (axle__task){0};
     describe_bytes(&task, root, AXLE_DTYPE_U8, (uint64_t)length);

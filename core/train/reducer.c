@@ -30,7 +30,10 @@ struct axle__reducer {
     axle_optimizer *optimizer;
     bucket *buckets;
     int bucket_count;
-    int next;         /* the first bucket that was not handed over */
+    int next; /* the first bucket that was not handed over */
+    /* Of the same pass. Their buckets take turns in one order, the same on every process, whichever
+     * gradients come first. */
+    axle__reducer *before, *after;
     slot_hook *hooks; /* one a slot */
     bool armed, again, sharded;
     double weight, weight_sum;
@@ -138,6 +141,17 @@ static void hand_over(bucket *b, uint8_t absent)
     axle__group_submit(reducer->group, &b->task);
 }
 
+static bool is_through(const axle__reducer *reducer)
+{
+    return reducer->next == reducer->bucket_count;
+}
+
+static void hand_over_ready(axle__reducer *reducer)
+{
+    while (!is_through(reducer) && reducer->buckets[reducer->next].waiting == 0)
+        hand_over(&reducer->buckets[reducer->next], AXLE__ABSENT_NONE);
+}
+
 static void when_ready(axle_tensor *leaf, void *user)
 {
     (void)leaf;
@@ -146,8 +160,10 @@ static void when_ready(axle_tensor *leaf, void *user)
     if (!reducer->armed)
         return;
     reducer->buckets[hook->bucket].waiting--;
-    while (reducer->next < reducer->bucket_count && reducer->buckets[reducer->next].waiting == 0)
-        hand_over(&reducer->buckets[reducer->next], AXLE__ABSENT_NONE);
+    while (reducer && (!reducer->before || is_through(reducer->before))) {
+        hand_over_ready(reducer);
+        reducer = is_through(reducer) ? reducer->after : NULL;
+    }
 }
 
 /* ------------------------------------------------------------------ making one */
@@ -304,8 +320,12 @@ static int keep_once(const bucket *b)
     return status ? status : zero_range(grads, b->offset + first + count, b->count - first - count);
 }
 
-int axle__reducer_begin(axle__reducer *reducer, double weight, bool again)
+int axle__reducer_begin(axle__reducer *reducer, axle__reducer *before, double weight, bool again)
 {
+    reducer->before = before;
+    reducer->after = NULL;
+    if (before)
+        before->after = reducer;
     reducer->next = 0;
     reducer->weight = weight;
     reducer->again = again;
@@ -388,11 +408,14 @@ static int agree_on_presence(axle__reducer *reducer)
     return status;
 }
 
-int axle__reducer_end(axle__reducer *reducer, int status)
+int axle__reducer_finish(axle__reducer *reducer, int status)
 {
     reducer->armed = false;
-    if (!status)
-        status = hand_over_rest(reducer);
+    return status ? status : hand_over_rest(reducer);
+}
+
+int axle__reducer_end(axle__reducer *reducer, int status)
+{
     int waited = wait_for_all(reducer);
     if (status || waited)
         return status ? status : waited;

@@ -28,12 +28,16 @@ axle_optimizer *axle__reducer_optimizer(const axle__reducer *reducer);
 /* After a sharded step: everyone's pieces of the parameters to all. */
 int axle__reducer_gather_parameters(axle__reducer *reducer);
 
-/* Before the backward pass that ends a window. `weight` is that of this process's window.
- * `again`: a pass of this window was summed already, and gradients in the arena are means; the
- * ones to come are shares of the mean, to be added. */
-int axle__reducer_begin(axle__reducer *reducer, double weight, bool again);
-/* After it: hand over the rest, wait for all. `status` of the pass; after a failed one nothing is
- * waited for but what is under way. */
+/* Before the backward pass that ends a window. `before`: the reducer that began before this one in
+ * the same pass, or NULL; all processes begin theirs in the same order. `weight` is that of this
+ * process's window. `again`: a pass of this window was summed already, and gradients in the arena
+ * are means; the ones to come are shares of the mean, to be added. */
+int axle__reducer_begin(axle__reducer *reducer, axle__reducer *before, double weight, bool again);
+/* After it: hand over the rest, unless `status` of the pass is an error; returns that or a new one.
+ */
+int axle__reducer_finish(axle__reducer *reducer, int status);
+/* After all reducers of the pass finished: wait for what was handed over. After a failed pass that
+ * is all. */
 int axle__reducer_end(axle__reducer *reducer, int status);
 /* Sum of the weights of all processes, as the last pass found it. */
 double axle__reducer_weight_sum(const axle__reducer *reducer);

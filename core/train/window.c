@@ -169,12 +169,18 @@ static int backward_reduced(axle_accelerator *accelerator, axle_tensor *loss)
     axle__window *window = &accelerator->window;
     double factor = factor_of(accelerator);
     int status = AXLE_OK, begun = 0;
-    for (; begun < accelerator->count && !status; begun++)
-        if (accelerator->prepared[begun].reducer)
-            status = axle__reducer_begin(accelerator->prepared[begun].reducer, window->sum,
-                                         window->reduced);
+    axle__reducer *before = NULL;
+    for (; begun < accelerator->count && !status; begun++) {
+        axle__reducer *reducer = accelerator->prepared[begun].reducer;
+        if (reducer)
+            status = axle__reducer_begin(reducer, before, window->sum, window->reduced);
+        before = reducer ? reducer : before;
+    }
     if (!status)
         status = backward_scaled(loss, factor);
+    for (int k = 0; k < begun; k++)
+        if (accelerator->prepared[k].reducer)
+            status = axle__reducer_finish(accelerator->prepared[k].reducer, status);
     for (int k = 0; k < begun; k++) {
         axle__reducer *reducer = accelerator->prepared[k].reducer;
         int code = reducer ? axle__reducer_end(reducer, status) : AXLE_OK;
