@@ -90,12 +90,17 @@ unit_tests = \
 	%D%/unit/data/npy \
 	%D%/unit/data/sampler \
 	%D%/unit/data/table \
+	%D%/unit/group/collectives \
+	%D%/unit/group/combine \
 	%D%/unit/group/control \
+	%D%/unit/group/deaths \
 	%D%/unit/group/losses \
 	%D%/unit/group/meeting \
 	%D%/unit/group/membership \
+	%D%/unit/group/mismatches \
 	%D%/unit/group/rendezvous \
 	%D%/unit/group/strangers \
+	%D%/unit/group/transport \
 	%D%/unit/group/wire \
 	%D%/unit/io/safetensors \
 	%D%/unit/tensor/create \
@@ -115,6 +120,7 @@ unit_headers = \
 	%D%/unit/device/board.h \
 	%D%/unit/device/plugins.h \
 	%D%/unit/files.h \
+	%D%/unit/group/processes.h \
 	%D%/unit/group/ranks.h \
 	%D%/unit/nn/golden_layer.h \
 	%D%/unit/nn/nn.h \
@@ -139,6 +145,10 @@ check_LTLIBRARIES += %D%/unit/device/broken.la %D%/unit/device/newer.la
 check_LTLIBRARIES += %D%/unit/openblas/wrong.la
 %C%_unit_openblas_wrong_la_LDFLAGS = $(test_module_ldflags)
 # -rpath makes libtool build a shared object although it is not installed.
+
+# A transport, so that the group's tests need none of the installed ones.
+check_LTLIBRARIES += %D%/unit/group/sockets.la
+%C%_unit_group_sockets_la_LDFLAGS = $(test_module_ldflags)
 test_module_ldflags = $(AM_LDFLAGS) -module -avoid-version -rpath $(abs_top_builddir)/%D%
 
 # What programs of either kind share: golden vectors and the table of operator cases.
@@ -209,7 +219,7 @@ model_tests = %D%/unit/models/image
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement
-TESTS += $(unit_tests) $(model_tests)
+TESTS += $(unit_tests) $(model_tests) %D%/unit/group/over_gloo.sh
 else
 TESTS += %D%/build/no_cmocka.sh
 endif
@@ -316,6 +326,7 @@ EXTRA_DIST += \
 	$(cli_tests) \
 	%D%/build/lint.sh \
 	%D%/build/no_cmocka.sh \
+	%D%/unit/group/over_gloo.sh \
 	%D%/build/plugin_template.sh \
 	%D%/lsan.supp \
 	%D%/run \
