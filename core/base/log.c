@@ -16,12 +16,13 @@
 
 #include "base/settings.h"
 
-enum { LINE_SIZE = 2048, LEVEL_UNSET = -1 };
+enum { LINE_SIZE = 2048, LEVEL_UNSET = -1, RANK_UNKNOWN = -1 };
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 enum { LEVEL_COUNT = sizeof(level_names) / sizeof(level_names[0]) };
 
 static atomic_int lowest = LEVEL_UNSET;
+static atomic_int known_rank = RANK_UNKNOWN;
 static pthread_mutex_t redirect_lock = PTHREAD_MUTEX_INITIALIZER;
 static axle_log_fn redirect_fn;
 static void *redirect_user;
@@ -69,13 +70,21 @@ void axle_log_redirect(axle_log_fn fn, void *user)
     pthread_mutex_unlock(&redirect_lock);
 }
 
-/* "rank 3: " where the launcher says that there are several processes, else "". */
+void axle__log_set_rank(int rank, int size)
+{
+    atomic_store(&known_rank, size > 1 ? rank : RANK_UNKNOWN);
+}
+
+/* "rank 3: " where it is known that there are several processes, else "". */
 static const char *rank_prefix(char *text, size_t size)
 {
     const char *rank = getenv("RANK"), *world = getenv("WORLD_SIZE");
+    int known = atomic_load(&known_rank);
     text[0] = '\0';
     if (rank && world && strtol(world, NULL, 10) > 1)
         snprintf(text, size, "rank %ld: ", strtol(rank, NULL, 10));
+    else if (known != RANK_UNKNOWN)
+        snprintf(text, size, "rank %d: ", known);
     return text;
 }
 

@@ -115,7 +115,6 @@ static void meet_if_all_are_there(axle__server *server)
 typedef struct claim {
     uint32_t rank, size;
     char job[AXLE__JOB_TEXT], who[AXLE__WHO_TEXT];
-    char address[AXLE__ADDRESS_TEXT];
 } claim;
 
 /* Why a claim cannot be granted, into `reason`; 0 where it can. *all says whether the job cannot go

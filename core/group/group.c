@@ -246,6 +246,7 @@ static int set_up(axle_group *group)
         return status;
     group->rank = group->membership.rank;
     group->size = group->membership.size;
+    axle__log_set_rank(group->rank, group->size);
     size_t size = (size_t)group->size;
     group->headers = axle__alloc(size, sizeof(*group->headers));
     group->sent = axle__alloc(size, sizeof(*group->sent));

@@ -138,7 +138,8 @@ static int shake_hands(attempt *at, axle__channel *channel)
     if (code)
         return code;
     say_who(at, channel);
-    if (!receive(channel, until, &message))
+    /* The server may have taken this process in already: to break off now would be its loss. */
+    if (!receive(channel, at->deadline, &message))
         return try_again(at, channel);
     if (message.kind == AXLE__WIRE_REFUSE)
         return refused(&message.payload);

@@ -313,15 +313,6 @@ void axle__socket_local(int fd, char *address, size_t size)
         write_address(&name, address, size);
 }
 
-void axle__socket_peer(int fd, char *address, size_t size)
-{
-    struct sockaddr_storage name = {.ss_family = AF_UNSPEC};
-    socklen_t length = sizeof(name);
-    address[0] = '\0';
-    if (getpeername(fd, (struct sockaddr *)&name, &length) == 0)
-        write_address(&name, address, size);
-}
-
 bool axle__address_is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;

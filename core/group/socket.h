@@ -43,8 +43,6 @@ int axle__socket_connect(const char *host, int port, int64_t deadline, char *rea
 /* The numeric local address of a connected socket, "" where it has none; addresses of IPv4 look
  * like those even where the socket speaks IPv6. */
 void axle__socket_local(int fd, char *address, size_t size);
-/* Likewise of the other end. */
-void axle__socket_peer(int fd, char *address, size_t size);
 bool axle__address_is_loopback(const char *address);
 
 /* Wait for events of poll() on one descriptor, until `deadline`; 0 where there were none. */

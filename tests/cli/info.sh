@@ -37,6 +37,13 @@ shows_given()
         grep -q '^AXLE_BACKEND *reference$' "$work/settings"
 }
 
+hides_secret()
+{
+    AXLE_SECRET=hush-hush "$AXLE" info --settings --json >"$work/secret" &&
+        AXLE_SECRET=hush-hush "$AXLE" info >>"$work/secret" &&
+        grep -q AXLE_SECRET "$work/secret" && ! grep hush "$work/secret"
+}
+
 # The best of twenty, in milliseconds; the program itself, not libtool's script around it, and without
 # OpenCL drivers, which may take longer to load than all else together.
 is_quick()
@@ -63,6 +70,7 @@ check 'the reference backend works and computes in f64' lists_reference
 check 'axle info repeats how it was configured' repeats_configure
 check 'a file that is no plugin is listed as rejected, with the reason' shows_rejected
 check 'axle info --settings shows what is set' shows_given
+check 'the secret of a job is not shown' hides_secret
 exits 'every setting has a text of help' 0 'Backend to use' "$AXLE" info --settings
 if [ "$sanitizer" != no ]; then
     skip 'axle info takes less than 50 ms' 'built with a sanitizer'

@@ -68,6 +68,10 @@ static void rank_is_told(void **state)
     assert_string_equal(written_by(warn_once), "axle: warn: device: value 7 and more\n");
     unsetenv("RANK");
     unsetenv("WORLD_SIZE");
+    axle__log_set_rank(0, 2);
+    assert_string_equal(written_by(warn_once), "axle: rank 0: warn: device: value 7 and more\n");
+    axle__log_set_rank(0, 1);
+    assert_string_equal(written_by(warn_once), "axle: warn: device: value 7 and more\n");
 }
 
 static void long_line_is_one_line(void **state)
