@@ -11,7 +11,7 @@ enum { LOCAL = 64, PACK_DEPTH = 64 };
 
 /* Products below this many terms are not worth packing; panels above this size take too much
  * memory. */
-enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28, LEAST_GEMM = 1 << 24 };
+enum { LEAST_TERMS = 4096, MOST_PANEL = 1 << 28, LEAST_GEMM = 1 << 20 };
 
 /* Of kernels/tiled.cl. */
 enum { MOST_SIDE = 16, TILE_STEP = 8 };
@@ -261,8 +261,8 @@ static int gemm_fits(const ocl_plan *plan, const shape *s, ocl_gemm *g)
                     .alpha = attrs->alpha,
                     .beta = attrs->accumulate ? 1 : 0};
     return ocl_is(s->y, 1 << AXLE_DTYPE_F32 | 1 << AXLE_DTYPE_F64) && s->batches == 1 &&
-           s->terms >= LEAST_GEMM && !s->bias && attrs->activation == 0 &&
-           blas_fits(s->a, 1, &g->a_turned, &g->a_row) &&
+           (g->f64 || !ocl_product_is_wide(plan, s->terms)) && s->terms >= LEAST_GEMM && !s->bias &&
+           attrs->activation == 0 && blas_fits(s->a, 1, &g->a_turned, &g->a_row) &&
            blas_fits(s->b, 1, &g->b_turned, &g->b_row) &&
            blas_fits(s->y, 0, &y_turned, &g->y_row) && ocl_clblast_is_there();
 }
@@ -280,6 +280,8 @@ int ocl_plan_matmul(ocl_plan *plan)
         mask &= ~(1u << OCL_TILED);
     if (mask >> OCL_CLBLAST & 1 && !gemm_fits(plan, &s, &gemm))
         mask &= ~(1u << OCL_CLBLAST);
+    if (!mask && s.terms >= LEAST_TERMS)
+        mask = ocl_on_cpu(plan) && vector_fits(&s) ? 1u << OCL_VECTOR : 1u << OCL_TILED;
     /* The workspace has to do for whichever is chosen later: only one of them needs any. */
     if (mask >> OCL_VECTOR & 1 && plan->dry) {
         plan_vector(plan, &s);

@@ -5,9 +5,14 @@
 
 enum { WIDE_TERMS = 1 << 26 };
 
+int ocl_product_is_wide(const ocl_plan *plan, int64_t terms)
+{
+    return plan->device->about.has_f64 && terms <= WIDE_TERMS;
+}
+
 void ocl_product_widen(ocl_plan *plan, int64_t terms)
 {
-    if (plan->device->about.has_f64 && terms <= WIDE_TERMS)
+    if (ocl_product_is_wide(plan, terms))
         plan->real = AXLE_DTYPE_F64;
 }
 

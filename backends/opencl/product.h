@@ -32,6 +32,7 @@ typedef struct ocl_product {
  * the correctly rounded ones, and training follows the reference backend's path through maxima and
  * rectifiers.
  */
+int ocl_product_is_wide(const ocl_plan *plan, int64_t terms);
 void ocl_product_widen(ocl_plan *plan, int64_t terms);
 
 /* Columns of a panel. */

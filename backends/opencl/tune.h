@@ -13,7 +13,8 @@ typedef enum ocl_candidate {
     OCL_CANDIDATES
 } ocl_candidate;
 
-/* A bit a candidate: those of option opencl.product, or of the device's class. */
+/* A bit a candidate: those of option opencl.product, or of the device's class. Products that none
+ * of them takes get those of the class, and small ones PLAIN. */
 uint32_t ocl_candidates(const ocl_plan *plan);
 
 /*
