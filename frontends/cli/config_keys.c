@@ -123,7 +123,8 @@ static int store_option(config_file *file, const config_value *value, const cli_
 {
     char problem[PROBLEM_SIZE];
     const char *text = value->text;
-    bool takes_list = option->check != NULL;
+    bool takes_list =
+        strcmp(option->name, "num-processes") == 0 || strcmp(option->name, "backend") == 0;
     if (!text || (value->list && !takes_list))
         return config_file_error(file, value, "%s is wanted, not %s", wanted(option),
                                  text ? "a list" : "a mapping");

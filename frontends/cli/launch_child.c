@@ -79,7 +79,7 @@ static _Noreturn void run(const launch_start *start, const child_pipes *pipes, p
         _exit(EXIT_FAILURE);
     restore_signals();
     setrlimit(RLIMIT_NOFILE, &start->files);
-    int input = start->keeps_stdin ? STDIN_FILENO : open("/dev/null", O_RDONLY);
+    int input = start->keeps_stdin ? STDIN_FILENO : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (dup2(input, STDIN_FILENO) >= 0 && dup2(pipes->out[1], STDOUT_FILENO) >= 0 &&
         dup2(pipes->err[1], STDERR_FILENO) >= 0 &&
         (start->listen_fd < 0 || fcntl(start->listen_fd, F_SETFD, 0) == 0))

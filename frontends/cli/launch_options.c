@@ -65,6 +65,18 @@ static int check_backends(const char *text, char *problem)
     return -1;
 }
 
+/* One colon is that of a port; an IPv6 address has two at least. */
+static int check_address(const char *text, char *problem)
+{
+    const char *colon = strchr(text, ':');
+    if (text[0] != '[' && (!colon || strchr(colon + 1, ':')))
+        return 0;
+    snprintf(problem, PROBLEM_SIZE,
+             "'%.256s' is more than a name or an address; the port is given with --main-port",
+             text);
+    return -1;
+}
+
 const launch_settings launch_defaults = {
     .values = {.num_hosts = LAUNCH_UNSET,
                .host_rank = LAUNCH_UNSET,
@@ -92,7 +104,8 @@ const cli_option launch_options[] = {
     LAUNCH_VALUE("host-rank", INTEGER, host_rank, .value = "N", .high = LAUNCH_MOST_HOSTS - 1,
                  .unset = "0", .help = "number of this host, from 0"),
     LAUNCH_VALUE("main-address", TEXT, main_address, .value = "HOST", .unset = "127.0.0.1",
-                 .help = "name or address of host 0, as the others reach it"),
+                 .help = "name or address of host 0, as the others reach it",
+                 .check = check_address),
     LAUNCH_VALUE("main-port", INTEGER, main_port, .value = "PORT", .high = MOST_PORT,
                  .unset = "0; 29500 with several hosts",
                  .help = "port on host 0 where processes meet; 0 is any free one"),

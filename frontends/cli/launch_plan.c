@@ -13,6 +13,9 @@
 /* The port of several hosts, which all have to know it; torchrun's. */
 enum { SHARED_PORT = 29500 };
 
+/* Random bytes; their hexadecimal text is twice as long. */
+enum { JOB_BYTES = 8, SECRET_BYTES = 32 };
+
 /* A variable, where it is not empty. */
 static const char *variable(const char *name)
 {
@@ -277,7 +280,7 @@ static int choose_address(launch_plan *plan)
 
 static int draw(char *hexadecimal, int bytes)
 {
-    unsigned char random[32];
+    unsigned char random[SECRET_BYTES];
     if (getrandom(random, (size_t)bytes, 0) != bytes)
         return command_error(&launch_command, "there are no random numbers for the job's secret");
     for (int k = 0; k < bytes; k++)
@@ -285,7 +288,8 @@ static int draw(char *hexadecimal, int bytes)
     return -1;
 }
 
-/* Hosts agree on both, so that they cannot be drawn where there are several. */
+/* Hosts agree on both, so that they cannot be drawn where there are several. The port tells jobs
+ * apart that one host serves; hosts may call the address by different names. */
 static int name_job(launch_plan *plan)
 {
     const char *job = variable("AXLE_JOB"), *secret = variable("AXLE_SECRET");
@@ -300,11 +304,11 @@ static int name_job(launch_plan *plan)
         if (job)
             snprintf(plan->job, sizeof(plan->job), "%s", job);
         else if (plan->address)
-            snprintf(plan->job, sizeof(plan->job), "%s:%d", plan->address, plan->port);
+            snprintf(plan->job, sizeof(plan->job), "port-%d", plan->port);
         return -1;
     }
-    int code = draw(plan->job, 8);
-    return code >= 0 || secret ? code : draw(plan->secret, (int)sizeof(plan->secret) / 2);
+    int code = draw(plan->job, JOB_BYTES);
+    return code >= 0 || secret ? code : draw(plan->secret, SECRET_BYTES);
 }
 
 /* ------------------------------------------------------------------ all of it */

@@ -19,7 +19,7 @@ typedef struct launch_plan {
     int port;
     int axle_threads, omp_threads; /* LAUNCH_UNSET: as the environment has it */
     char *gpu_backend;             /* the backend whose devices are given out; NULL */
-    char job[128], secret[65];
+    char job[128], secret[128];
     FILE *said; /* what was chosen without being asked for */
     char *said_text;
     size_t said_size;

@@ -17,18 +17,19 @@ enum { OWN_FILES = 32, FILES_A_CHILD = 3 };
 /* ------------------------------------------------------------------ signals */
 
 /* Signals are read from a descriptor: none can come between a look and a wait. A hangup that nohup
- * had ignored stays so. */
+ * had ignored stays so. SIGCHLD is for ends alone. */
 static int catch_signals(sigset_t *before)
 {
     sigset_t caught;
-    struct sigaction hangup;
+    struct sigaction hangup, child = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+    sigemptyset(&child.sa_mask);
     sigemptyset(&caught);
     sigaddset(&caught, SIGCHLD);
     sigaddset(&caught, SIGINT);
     sigaddset(&caught, SIGTERM);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
         sigaddset(&caught, SIGHUP);
-    signal(SIGCHLD, SIG_DFL);
+    sigaction(SIGCHLD, &child, NULL);
     signal(SIGPIPE, SIG_IGN);
     sigprocmask(SIG_BLOCK, &caught, before);
     return signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -60,15 +60,22 @@ static void child_ended(launch_job *job, launch_child *child, int status)
     launch_job_stop(job, SIGTERM, term_grace);
 }
 
-/* Whoever ended, in whatever order; also what children left behind, which is ours then. */
-static void reap(launch_job *job)
+/* Take note of the end of a process; -1 is whoever ended. Returns whether there was one. */
+static int reap(launch_job *job, pid_t wanted)
 {
     int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        for (int k = 0; k < job->count; k++)
-            if (job->children[k].running && job->children[k].pid == pid)
-                child_ended(job, &job->children[k], status);
+    pid_t pid = waitpid(wanted, &status, WNOHANG);
+    for (int k = 0; pid > 0 && k < job->count; k++)
+        if (job->children[k].running && job->children[k].pid == pid)
+            child_ended(job, &job->children[k], status);
+    return pid > 0;
+}
+
+/* In whatever order; also what children left behind, which is ours then. */
+static void reap_all(launch_job *job)
+{
+    while (reap(job, -1))
+        ;
 }
 
 /* A group's number may be given to a stranger once the group is empty, so it is forgotten then. */
@@ -100,12 +107,16 @@ static void interrupted(launch_job *job, int number)
     launch_job_stop(job, again ? SIGKILL : number, signal_grace);
 }
 
+/* Several ends while we were away make one signal, which names the first: waitpid() would not. The
+ * others often ended because of that one. */
 static void read_signals(launch_job *job)
 {
     struct signalfd_siginfo about;
     while (read(job->signals, &about, sizeof(about)) == (ssize_t)sizeof(about))
         if (about.ssi_signo != SIGCHLD)
             interrupted(job, (int)about.ssi_signo);
+        else
+            reap(job, (pid_t)about.ssi_pid);
 }
 
 static void check_deadline(launch_job *job)
@@ -177,7 +188,7 @@ void launch_job_turn(launch_job *job)
 {
     struct pollfd polls[FIRST_STREAM + 2 * LAUNCH_MOST_PROCESSES];
     turn(job, polls);
-    reap(job);
+    reap_all(job);
     look_at_groups(job);
     check_output(job);
     check_deadline(job);

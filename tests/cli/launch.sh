@@ -28,7 +28,7 @@ uneven_hosts()
     launch --quiet --num-hosts 2 --host-rank 1 --main-address first -n 2,3 "$show" RANK WORLD_SIZE LOCAL_RANK \
         LOCAL_WORLD_SIZE GROUP_RANK MASTER_ADDR MASTER_PORT AXLE_LISTEN_FD AXLE_JOB >"$work/out" || return 1
     for local in 0 1 2; do
-        says "$work/out" " RANK=$((2 + local)) WORLD_SIZE=5 LOCAL_RANK=$local LOCAL_WORLD_SIZE=3 GROUP_RANK=1 MASTER_ADDR=first MASTER_PORT=29500 AXLE_LISTEN_FD= AXLE_JOB=first:29500" ||
+        says "$work/out" " RANK=$((2 + local)) WORLD_SIZE=5 LOCAL_RANK=$local LOCAL_WORLD_SIZE=3 GROUP_RANK=1 MASTER_ADDR=first MASTER_PORT=29500 AXLE_LISTEN_FD= AXLE_JOB=port-29500" ||
             return 1
     done
 }
@@ -200,6 +200,7 @@ refuses 'a folder is no program' '.*: it is a folder' -n 2 "$work"
 refuses 'several hosts need a rank' '--num-hosts 2 needs --host-rank' --num-hosts 2 true
 refuses 'several hosts need an address' '--num-hosts 2 needs --main-address' --num-hosts 2 --host-rank 0 true
 refuses 'several hosts need a port' '--main-port 0' --num-hosts 2 --host-rank 0 --main-address a --main-port 0 true
+refuses 'an address with a port is refused' "--main-address: 'a:1' is more" --num-hosts 2 --host-rank 0 --main-address a:1 true
 refuses 'a rank beyond the hosts is refused' '--host-rank 2: --num-hosts is 2' --num-hosts 2 --host-rank 2 true
 refuses 'a number a host is needed' '--num-processes 2,3,4 has 3 numbers' --num-hosts 2 --host-rank 0 --main-address a -n 2,3,4 true
 refuses 'a backend a process is needed' '--backend a,b,c has 3 entries' -n 2 --backend a,b,c true

@@ -54,6 +54,27 @@ stopped()
         sleep 0.5; exit 4'
 }
 
+# Rank 0 fails because rank 1 did, while the launcher cannot look.
+first_of_two()
+{
+    : >"$work/pids"
+    "$AXLE" launch --quiet -n 2 sh -c 'echo "$$" >"$0.$RANK"; [ "$RANK" -ne 0 ] || { until [ -e "$0.gone" ]; do sleep 0.05; done; exit 1; }
+        exec sleep 600' "$work/pids" >"$work/out" 2>&1 </dev/null &
+    launcher=$!
+    for _ in $(seq 200); do
+        [ ! -s "$work/pids.0" ] || [ ! -s "$work/pids.1" ] || break
+        sleep 0.05
+    done
+    kill -s STOP "$launcher"
+    kill -9 "$(cat "$work/pids.1")"
+    sleep 0.2
+    : >"$work/pids.gone"
+    sleep 0.5
+    kill -s CONT "$launcher"
+    wait "$launcher"
+    [ $? -eq 137 ] && grep -q '^axle launch: rank 1 .*killed by signal 9' "$work/out" || { cat "$work/out"; return 1; }
+}
+
 # What a process started in the background ends with the job.
 leaves_background()
 {
@@ -65,6 +86,7 @@ check 'nothing is left of it' none_left "$work/last-fails" 1
 check 'a process killed by a signal gives 128 and its number' killed
 check 'a process that ignores SIGTERM is killed after a while' stubborn
 check 'a stopped process is ended, too' stopped
+check 'of two failures the first is told' first_of_two
 check 'a job whose processes leave something behind ends' leaves_background
 check 'what they left is ended' none_left "$sleeper" 1
 exits 'all at 0 is 0' 0 . "$AXLE" launch -n 3 true
@@ -173,8 +195,11 @@ check 'and does so at once' [ $(($(date +%s) - began)) -lt 8 ]
 restarts()
 {
     exit_code 0 launch -n 2 --max-restarts 3 sh -c 'echo "rank $RANK start $AXLE_RESTART"
-        [ "$RANK" -ne 1 ] || [ "$AXLE_RESTART" -eq 2 ] || exit 6
-        [ "$AXLE_RESTART" -eq 2 ] || sleep 600' || return 1
+        : >"$0.$RANK.$AXLE_RESTART"
+        [ "$AXLE_RESTART" -ne 2 ] || exit 0
+        until [ "$RANK" -eq 0 ] || [ -e "$0.0.$AXLE_RESTART" ]; do sleep 0.05; done
+        [ "$RANK" -eq 0 ] || exit 6
+        sleep 600' "$work/restarted" || return 1
     says "$work/out" 'rank 0 start 0' 'rank 1 start 0' 'axle launch: restart 1 of 3' 'rank 1 start 1' \
         'axle launch: restart 2 of 3' 'rank 0 start 2' 'rank 1 start 2' && ! grep -q 'restart 3' "$work/out"
 }
