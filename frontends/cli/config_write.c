@@ -10,6 +10,9 @@
 #include "config_file.h"
 #include "whole_file.h"
 
+#ifdef HAVE_YAML
+#include <yaml.h>
+
 /* The key of an option. */
 static void key_of(const cli_option *option, char key[64])
 {
@@ -29,9 +32,6 @@ static void text_of(const launch_values *values, const cli_option *option, char 
     else
         snprintf(text, 4096, "%s", *(const char *const *)(const void *)at);
 }
-
-#ifdef HAVE_YAML
-#include <yaml.h>
 
 static int emit_scalar(yaml_emitter_t *emitter, const char *text)
 {
