@@ -167,6 +167,30 @@ check 'a number of the user'"'"'s own is kept' threads 3 env OMP_NUM_THREADS=3 "
 check 'so is one for Axle alone' threads 3 env AXLE_THREADS=3 "$AXLE" launch --quiet -n 2
 check 'the option is above both' threads 5 env OMP_NUM_THREADS=3 "$AXLE" launch --quiet -n 2 --threads 5
 
+# ------------------------------------------------------------------ Axle in the processes
+
+# They meet at the inherited socket, and know every variable.
+trains()
+{
+    AXLE_BACKEND=reference launch --quiet -n 2 --accumulate 2 --timeout 30 "$AXLE" train --model mlp --batch-size 4 \
+        --max-steps 2 --no-eval >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    grep -q '^4 x 2 processes x 2 accumulation = 16 per update' "$work/out" && ! grep -q 'unknown variable' "$work/out" ||
+        { cat "$work/out"; return 1; }
+}
+
+refuses_precision()
+{
+    AXLE_BACKEND=reference launch --quiet -n 1 --precision bf16 "$AXLE" train --model mlp --max-steps 1 >"$work/out" 2>&1
+    [ $? -eq 1 ] && grep -q 'AXLE_PRECISION=bf16' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+if "$AXLE" info | grep -q '^ *Gloo transport *yes'; then
+    check 'processes of axle train find each other, with the windows that were asked for' trains
+else
+    skip 'processes of axle train find each other' 'there is no transport'
+fi
+check 'a precision that Axle does not have is refused, not ignored' refuses_precision
+
 # ------------------------------------------------------------------ what is said
 
 exits 'what was not given is said in one line' 0 '^axle launch: by default: num-processes [0-9]*.*threads.*main-port' \
