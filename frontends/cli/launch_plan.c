@@ -151,16 +151,31 @@ static int place_host(launch_plan *plan)
     return -1;
 }
 
+static int count_backends(const char *list)
+{
+    int count = 1;
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+/* A process for each backend that is listed; where nobody chose one, for each GPU. */
 static int choose_processes(launch_plan *plan)
 {
-    char text[32];
-    int gpus = launch_detect_gpus(&plan->gpu_backend);
-    snprintf(text, sizeof(text), "%d", gpus > 1 ? gpus : 1);
-    plan->values.num_processes = config_file_keep(&plan->file, strdup(text));
-    if (!plan->values.num_processes)
-        return out_of_memory();
-    say(plan, "num-processes %s (GPUs found: %d)", text, gpus);
-    return -1;
+    const char *list = plan->values.backend;
+    int count = list ? count_backends(list) : 1;
+    if (!list && !plan->values.use_cpu && !variable("AXLE_BACKEND")) {
+        int gpus = launch_detect_gpus(&plan->gpu_backend);
+        count = gpus > 1 ? gpus : 1;
+        say(plan, "num-processes %d (GPUs found: %d)", count, gpus);
+    } else {
+        say(plan, "num-processes %d", count);
+    }
+    char *text;
+    if (asprintf(&text, "%d", count) < 0)
+        text = NULL;
+    plan->values.num_processes = config_file_keep(&plan->file, text);
+    return plan->values.num_processes ? -1 : out_of_memory();
 }
 
 static int place_processes(launch_plan *plan)
@@ -181,14 +196,6 @@ static int place_processes(launch_plan *plan)
 }
 
 /* ------------------------------------------------------------------ backends and threads */
-
-static int count_backends(const char *list)
-{
-    int count = 1;
-    for (; *list; list++)
-        count += *list == ',';
-    return count;
-}
 
 static int check_backends(launch_plan *plan)
 {

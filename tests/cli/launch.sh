@@ -49,7 +49,15 @@ check 'each process is told its place and what was asked for' places
 check 'what was not given is left as it was' leaves_alone
 check 'hosts may have different numbers of processes' uneven_hosts
 check '32 processes start' starts_32
+backends_count()
+{
+    launch --quiet --backend onednn,reference,opencl "$show" RANK AXLE_BACKEND >"$work/out" &&
+        [ "$(wc -l <"$work/out")" -eq 3 ] && says "$work/out" ' RANK=2 AXLE_BACKEND=opencl' &&
+        AXLE_BACKEND=reference launch --quiet "$show" RANK >"$work/out" && [ "$(cat "$work/out")" = ' RANK=0' ]
+}
+
 check 'one backend is for all processes' one_backend_for_all
+check 'where no number is given, each backend gets a process' backends_count
 
 # ------------------------------------------------------------------ secret and job
 

@@ -155,6 +155,7 @@ terminal_interrupts_once()
         { echo "code $code"; cat "$work/typescript"; return 1; }
 }
 
+# The watching process has the launcher's command line, and so the sleeper's name, too.
 dies()
 {
     start "$sleeper" || return 1
@@ -174,8 +175,7 @@ if command -v script >/dev/null 2>&1; then
 else
     skip 'so does Ctrl-C on a terminal' 'there is no script'
 fi
-check 'when the launcher is killed, so are the processes and their children' dies
-check 'and nobody watches on' none_left axle-warden 2
+check 'when the launcher is killed, so are the processes and their children, and nobody watches on' dies
 
 second_signal()
 {
@@ -183,12 +183,11 @@ second_signal()
     kill -s INT "$launcher"
     sleep 1.2
     kill -s INT "$launcher"
+    began=$(date +%s)
     wait "$launcher"
-    [ $? -eq 130 ]
+    [ $? -eq 130 ] && [ $(($(date +%s) - began)) -lt 6 ]
 }
-began=$(date +%s)
-check 'a second signal ends those that ignore the first' second_signal
-check 'and does so at once' [ $(($(date +%s) - began)) -lt 8 ]
+check 'a second signal ends those that ignore the first, at once' second_signal
 
 # ------------------------------------------------------------------ restarts
 

@@ -76,12 +76,13 @@ unread()
     mkfifo "$work/fifo"
     sleep 30 <"$work/fifo" &
     reader=$!
-    "$AXLE" launch --quiet -n 2 yes >"$work/fifo" 2>/dev/null &
+    printf '#!/bin/sh\nwhile :; do echo "and on"; done\n' >"$work/endless"
+    chmod +x "$work/endless"
+    "$AXLE" launch --quiet -n 2 "$work/endless" >"$work/fifo" 2>/dev/null &
     launcher=$!
     sleep 1
     kill "$launcher"
-    sleep 1
-    none_left '^yes' 3
+    none_left "$work/endless" 3
     ended=$?
     kill "$reader"
     wait "$launcher"
