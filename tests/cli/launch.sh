@@ -189,7 +189,7 @@ trains()
 refuses_precision()
 {
     AXLE_BACKEND=reference launch --quiet -n 1 --precision bf16 "$AXLE" train --model mlp --max-steps 1 >"$work/out" 2>&1
-    [ $? -eq 1 ] && grep -q 'AXLE_PRECISION=bf16' "$work/out" || { cat "$work/out"; return 1; }
+    [ $? -eq 1 ] && grep -q 'AXLE_PRECISION.*bf16' "$work/out" || { cat "$work/out"; return 1; }
 }
 
 if "$AXLE" info | grep -q '^ *Gloo transport *yes'; then
