@@ -7,6 +7,7 @@
 #include "device/plugin.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,12 +20,20 @@
 #include "device/search.h"
 
 enum {
-    PROBE_LIMIT_MS = 5000,
     DEVICES_MAX = 1024,   /* more is a plugin's mistake */
     STRUCT_MAX = 1 << 16, /* so is a larger table */
     SCORE_UNASKED = 1,    /* of a backend without probe */
     SCORE_REFERENCE = 10
 };
+
+/* A machine on which many processes start at once is slow at loading drivers, and a backend that is
+ * given up too early is missing without need. */
+static atomic_int limit_ms = 30000;
+
+void axle__plugin_set_limit(int ms)
+{
+    atomic_store(&limit_ms, ms);
+}
 
 /* What the first calls of a backend bring. They run guarded, so they only fill this. */
 typedef struct first_call {
@@ -161,11 +170,11 @@ static int guarded(first_call *call, void (*fn)(void *), const char *doing, bool
     if (trusted)
         fn(call);
     else
-        outcome = axle__guard_call(fn, call, PROBE_LIMIT_MS);
+        outcome = axle__guard_call(fn, call, atomic_load(&limit_ms));
     call->broken = outcome != 0;
     if (outcome == AXLE__GUARD_TIMEOUT)
         return axle_error_set(AXLE_ERR_TIMEOUT, "did not return from %s within %d seconds", doing,
-                              PROBE_LIMIT_MS / 1000);
+                              atomic_load(&limit_ms) / 1000);
     if (outcome != 0)
         return axle_error_set(AXLE_ERR_DEVICE, "crashed in %s (%s)", doing,
                               axle__guard_signal_name(outcome));

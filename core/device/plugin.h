@@ -10,4 +10,7 @@
 int axle__plugin_load(const char *name, const char *path, axle__backend **out);
 void axle__plugin_forget(axle__backend *backend);
 
+/* Most milliseconds that a first call into a backend may take; for tests. */
+void axle__plugin_set_limit(int ms);
+
 #endif
