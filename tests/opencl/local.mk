@@ -3,6 +3,7 @@
 # The OpenCL backend, on devices that a mock driver describes and on those that are there.
 opencl_tests = \
 	%D%/cache.sh \
+	%D%/crowd.sh \
 	%D%/enumeration.sh \
 	%D%/limits.sh \
 	%D%/products.sh
@@ -23,3 +24,9 @@ check_PROGRAMS += %D%/products %D%/variants
 %C%_variants_LDADD = libaxle.la -lm
 %C%_variants_LDFLAGS = $(black_box_ldflags)
 endif
+
+# What takes minutes: all variants, all devices that programs are compiled for, rusticl.
+check-opencl:
+	OPENCL_TESTS=full $(MAKE) check TEST_TIMEOUT=3600 TESTS='$(opencl_tests) tests/build/opencl_kernels.sh \
+	  $(filter %_opencl.sh %_opencl_1.sh %_opencl_7.sh %_opencl_64.sh,$(conformance_tests))'
+.PHONY: check-opencl
