@@ -88,9 +88,27 @@ static bool record(marker *m)
     return status == AXLE_OK;
 }
 
+/* A child of fork() has no such thread, and nobody who waits for the markers. */
+static void leave_in_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&changed, NULL);
+    first = NULL;
+    last = &first;
+    waiting = 0;
+    running = ending = false;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, leave_in_child);
+}
+
 /* Whether there is a thread to serve the marker. */
 static bool append(marker *m)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
     while (waiting >= MOST)
         pthread_cond_wait(&changed, &lock);

@@ -314,6 +314,31 @@ static void killed_process_leaves_a_trace(void **state)
     assert_true(count_of("cat", "operator") > 0);
 }
 
+/* A child goes on without the trace, and its parent's file is not its to finish. */
+static void forked_child_leaves_the_trace(void **state)
+{
+    const char *path = files_path("t.json");
+    (void)state;
+    start(path);
+    axle_device *device = open_fake("fake=lazy");
+    work(device);
+    pid_t child = fork();
+    if (child == 0) {
+        work(device);
+        alarm(20);
+        axle_finalize();
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    work(device);
+    stop();
+    load(path);
+    assert_int_equal(count_of("time", "events"), count_of("time", "enqueue"));
+    unsetenv("AXLE_OPTIONS");
+}
+
 static void names_are_apart(void **state)
 {
     const char *path = files_path("shared.json");
@@ -371,6 +396,7 @@ static const struct CMUnitTest tests[] = {
     TRACE("AXLE_HOOK and AXLE_TRACE_FILE turn it on", setting_turns_it_on),
     TRACE("a killed process leaves a file that lacks the bracket alone",
           killed_process_leaves_a_trace),
+    TRACE("a child of fork() goes on without the trace", forked_child_leaves_the_trace),
     TRACE("files of several processes have different names", names_are_apart),
     TRACE("a file that cannot be written is an error", unwritable_file_is_an_error),
     TRACE("a full disk is an error at the end", full_disk_is_an_error),
