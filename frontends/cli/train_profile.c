@@ -53,6 +53,7 @@ static int print_table(const char *path, FILE *to)
     print_group(summary, "operators", "operator", to);
     print_group(summary, "fallbacks", "run by the host", to);
     print_group(summary, "transfers", "transfer", to);
+    print_group(summary, "collectives", "collective", to);
     print_group(summary, "phases", "phase", to);
     json_decref(summary);
     return AXLE_OK;

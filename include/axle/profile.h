@@ -33,9 +33,9 @@ AXLE_API int axle_profile_stop(void);
 
 /**
  * Sums over the trace under way, or the last one, as a JSON object. Its members operators,
- * fallbacks, transfers, memory and phases are arrays, the longest first, of objects with name,
- * backend (but for phases), count, seconds, share (of the array's seconds) and bytes. Phases lie
- * around the rest, so seconds of different arrays are not to be added.
+ * fallbacks, transfers, memory, collectives and phases are arrays, the longest first, of objects
+ * with name, backend (but for phases), count, seconds, share (of the array's seconds) and bytes.
+ * Phases lie around the rest, so seconds of different arrays are not to be added.
  * @param out  a string for axle_free().
  * @return AXLE_OK, AXLE_ERR_INVALID, AXLE_ERR_NOMEM.
  */

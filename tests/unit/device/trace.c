@@ -11,6 +11,8 @@
 #include "unit/device/plugins.h"
 
 #include "axle/axle.h"
+#include "axle/backend_ops.h"
+#include "axle/group.h"
 #include "device/op_text.h"
 #include "device/trace_file.h"
 
@@ -240,6 +242,26 @@ static void fallbacks_and_memory_are_told(void **state)
     unsetenv("AXLE_OPTIONS");
 }
 
+static void collectives_are_told(void **state)
+{
+    const char *path = files_path("t.json");
+    axle_group *group;
+    (void)state;
+    start(path);
+    assert_int_equal(axle_group_join(&group), AXLE_OK);
+    axle_scope_push();
+    assert_int_equal(
+        axle_all_reduce(group, axle_ones(AXLE_DTYPE_F32, AXLE_DIMS(3)), AXLE_REDUCE_SUM), AXLE_OK);
+    axle_scope_pop();
+    assert_int_equal(axle_group_leave(group), AXLE_OK);
+    stop();
+    load(path);
+    const json_t *event = find("name", "all_reduce", 0);
+    assert_non_null(event);
+    assert_string_equal(text_of(event, "cat"), "collective");
+    assert_int_equal(number_of(json_object_get(event, "args"), "bytes"), 12);
+}
+
 static void summary_adds_up(void **state)
 {
     const char *path = files_path("t.json");
@@ -392,6 +414,7 @@ static const struct CMUnitTest tests[] = {
     TRACE("what began before the trace, or ends after it, is left out", half_points_are_left_out),
     TRACE("operators of a queue are followed to their end", queued_operators_are_followed),
     TRACE("fallbacks, transfers and memory are told", fallbacks_and_memory_are_told),
+    TRACE("collectives are told", collectives_are_told),
     TRACE("the summary adds up", summary_adds_up),
     TRACE("AXLE_HOOK and AXLE_TRACE_FILE turn it on", setting_turns_it_on),
     TRACE("a killed process leaves a file that lacks the bracket alone",
