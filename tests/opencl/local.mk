@@ -4,8 +4,10 @@
 opencl_tests = \
 	%D%/cache.sh \
 	%D%/crowd.sh \
+	%D%/drivers.sh \
 	%D%/enumeration.sh \
 	%D%/limits.sh \
+	%D%/oclgrind.sh \
 	%D%/products.sh
 TESTS += $(opencl_tests)
 EXTRA_DIST += $(opencl_tests) %D%/support.sh
@@ -25,8 +27,12 @@ check_PROGRAMS += %D%/products %D%/variants
 %C%_variants_LDFLAGS = $(black_box_ldflags)
 endif
 
-# What takes minutes: all variants, all devices that programs are compiled for, rusticl.
+# What takes minutes: all variants, all devices that programs are compiled for, rusticl. And all
+# operators in Oclgrind, which simulates a device and tells of invalid accesses, races and values that
+# were never written.
 check-opencl:
 	OPENCL_TESTS=full $(MAKE) check TEST_TIMEOUT=3600 TESTS='$(opencl_tests) tests/build/opencl_kernels.sh \
 	  $(filter %_opencl.sh %_opencl_1.sh %_opencl_7.sh %_opencl_64.sh,$(conformance_tests))'
-.PHONY: check-opencl
+check-oclgrind:
+	OPENCL_TESTS=full $(MAKE) check TEST_TIMEOUT=7200 TESTS='%D%/oclgrind.sh'
+.PHONY: check-opencl check-oclgrind
