@@ -275,6 +275,7 @@ golden_data = \
 # The programs, as a user starts them.
 cli_tests = \
 	%D%/examples/run.sh \
+	%D%/cli/backend_check.sh \
 	%D%/cli/backends.sh \
 	%D%/cli/bad_input.sh \
 	%D%/cli/bench.sh \

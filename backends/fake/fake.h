@@ -26,6 +26,9 @@ struct axle_be_buffer {
 axle_status fake_fail(axle_error *error, axle_status code, const char *format, ...)
     AXLE_PRINTF(3, 4);
 
+/* "crash", "abort", "slow" or "hang"; anything else does nothing. */
+void fake_misbehave(const char *how);
+
 /* memory.c */
 axle_status fake_buffer_create(axle_be_device *device, uint32_t kind, uint64_t size,
                                axle_be_buffer **out, axle_error *error);

@@ -168,6 +168,33 @@ static void spoil(const axle_view *y)
     *first += 1.0f;
 }
 
+/* The element behind the last one. */
+static void overrun(const axle_view *y)
+{
+    int64_t last = 0;
+    for (uint32_t k = 0; k < y->rank; k++)
+        last += (y->dim[k] - 1) * y->stride[k];
+    ((float *)(y->buffer->data + y->offset))[last + 1] = 7.0f;
+}
+
+static void drift(const axle_view *y)
+{
+    static _Atomic int runs;
+    float *first = (float *)(y->buffer->data + y->offset);
+    *first = nextafterf(*first, runs++ % 2 ? 100.0f : -100.0f);
+}
+
+static void play_tricks(const entry *e, const axle_view *y)
+{
+    if (matches(fake.op_wrong, e))
+        spoil(y);
+    if (matches(fake.op_overrun, e))
+        overrun(y);
+    if (matches(fake.op_drift, e))
+        drift(y);
+    fake_misbehave(matches(fake.op_crash, e) ? "crash" : matches(fake.op_hang, e) ? "hang" : "");
+}
+
 axle_status fake_op_execute(axle_be_op *op, const axle_op_args *args, axle_error *error)
 {
     static _Atomic int64_t matched;
@@ -181,8 +208,8 @@ axle_status fake_op_execute(axle_be_op *op, const axle_op_args *args, axle_error
     const axle_view *a = args->n_in > 0 ? args->in[0] : y, *b = args->n_in > 1 ? args->in[1] : a;
     if (y->buffer)
         walk(op, y, a, b, 0, (const int64_t[3]){0, 0, 0});
-    if (y->buffer && matches(fake.op_wrong, op->entry))
-        spoil(y);
+    if (y->buffer)
+        play_tricks(op->entry, y);
     return AXLE_OK;
 }
 

@@ -49,16 +49,18 @@ typedef struct mischief {
 static const mischief mischiefs[] = {
     {"crash", crash}, {"abort", abort}, {"slow", slow}, {"hang", hang}};
 
-static void misbehave(const char *how)
+void fake_misbehave(const char *how)
 {
     for (size_t k = 0; k < sizeof(mischiefs) / sizeof(mischiefs[0]); k++)
         if (strcmp(mischiefs[k].name, how) == 0)
             mischiefs[k].act();
 }
 
+static const axle_host *the_host;
+
 static int32_t probe(void)
 {
-    misbehave(fake.probe);
+    fake_misbehave(fake.probe);
     return (int32_t)fake.score;
 }
 
@@ -76,11 +78,13 @@ static axle_status device_info(uint32_t index, axle_device_info *out, axle_error
     axle_device_info info = {
         .struct_size = out->struct_size,
         .kind = (uint32_t)fake.kind,
-        .caps = AXLE_CAP_DETERMINISTIC | AXLE_CAP_IMPORT_HOST,
+        .caps = AXLE_CAP_DETERMINISTIC,
         .mem_total = (uint64_t)fake.mem_total,
         .max_alloc = (uint64_t)fake.max_alloc,
         .base_align = 16,
     };
+    if (!fake.missing_slots && !fake_lists(fake.without, "buffer_import"))
+        info.caps |= AXLE_CAP_IMPORT_HOST;
     if (fake.visible)
         info.caps |= AXLE_CAP_HOST_VISIBLE;
     if (fake.lazy)
@@ -111,6 +115,8 @@ static axle_status device_open(uint32_t index, axle_be_device **out, axle_error 
 
 static void device_close(axle_be_device *device)
 {
+    if (fake.leak && AXLE_HAS(the_host, axle_host, alloc))
+        the_host->alloc(the_host->ctx, 64, 16);
     free(device);
 }
 
@@ -195,8 +201,9 @@ static const char *settings_text(const axle_host *host)
 
 AXLE_PLUGIN_DEFINE(host, error)
 {
+    the_host = host;
     fake_settings_read(settings_text(host));
-    misbehave(fake.init);
+    fake_misbehave(fake.init);
     if (strcmp(fake.init, "decline") == 0) {
         fake_fail(error, AXLE_ERR_DEVICE, "fake: declined, as asked");
         return NULL;

@@ -26,6 +26,7 @@
     X(fail_code, AXLE_ERR_DEVICE, "what a failing operator returns")                               \
     X(sticky, 0, "and whether it takes the queue with it")                                         \
     X(delay_ms, 0, "what an operator takes longer")                                                \
+    X(leak, 0, "a device that closes keeps a block of the host's memory")                          \
     X(lazy, 0, "queues do nothing until something waits for them")
 
 /* Words: X(key, meaning). */
@@ -36,6 +37,10 @@
     X(open, "fail: device_open does")                                                              \
     X(op_fail, "name of an operator or function whose runs fail, or all")                          \
     X(op_wrong, "the same for those whose first element comes out wrong")                          \
+    X(op_overrun, "the same for those that write an element too many")                             \
+    X(op_drift, "the same for those whose first element differs from run to run")                  \
+    X(op_crash, "the same for those that crash")                                                   \
+    X(op_hang, "the same for those that hang")                                                     \
     X(prepare_fail, "the same for preparation")                                                    \
     X(without, "slots of the device that are absent, joined by +")
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <omp.h>
+#include <string.h>
 
 /*
  * Primitives and workspaces are sized for a number of threads when they are prepared, so every run
@@ -47,10 +48,14 @@ static const cpu_kernel *find(const axle_op_desc *desc, axle_op_info *info)
 
 axle_status cpu_op_query(axle_be_device *device, const axle_op_desc *desc, axle_op_info *info)
 {
+    axle_op_info whole = {.struct_size = sizeof(whole)};
+    const uint32_t size = info->struct_size;
     const int before = threads_enter(device);
-    if (!find(desc, info))
-        info->support = AXLE_SUPPORT_NO;
+    if (!find(desc, &whole))
+        whole = (axle_op_info){.support = AXLE_SUPPORT_NO};
     threads_leave(device, before);
+    whole.struct_size = size;
+    memcpy(info, &whole, size < sizeof(whole) ? size : sizeof(whole));
     return AXLE_OK;
 }
 

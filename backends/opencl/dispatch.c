@@ -101,7 +101,8 @@ axle_status ocl_op_query(axle_be_device *device, const axle_op_desc *desc, axle_
     info->support = make(&plan, desc) ? AXLE_SUPPORT_YES : AXLE_SUPPORT_NO;
     if (info->support != AXLE_SUPPORT_YES)
         return AXLE_OK;
-    info->workspace_size = plan.workspace;
+    if (info->struct_size >= AXLE_FIELD_END(axle_op_info, workspace_size))
+        info->workspace_size = plan.workspace;
     if (info->struct_size >= AXLE_FIELD_END(axle_op_info, impl))
         snprintf(info->impl, sizeof(info->impl), "cl:%s", plan.impl);
     return AXLE_OK;

@@ -44,11 +44,12 @@ typedef struct attempt {
 
 static int results_agree(const attempt *a, const outcome *result, note *n)
 {
-    const double slack = a->c->slack > 0.0 ? a->c->slack : 1.0;
+    const allowance how = {.slack = a->c->slack > 0.0 ? a->c->slack : 1.0,
+                           .exact = a->c->flags & CASE_EXACT,
+                           .rounded = a->c->forward.op != 0};
     for (uint32_t k = 0; k < a->given.n_out; k++)
         if (a->given.has_out[k] && result->result[k] &&
-            !compare(&a->given.out[k], result->result[k], &a->want.out[k], slack,
-                     a->c->flags & CASE_EXACT, n))
+            !compare(&a->given.out[k], result->result[k], &a->want.out[k], how, n))
             return note_prefix(n, a->given.n_out > 1 ? "output %u, " : "", k);
     return 1;
 }

@@ -18,11 +18,12 @@
         .attrs = ATTRS(axle_random_attrs, .low = (from), .high = (to)), .rng_offset = (offset),    \
         .flags = CASE_EXACT                                                                        \
     }
+/* Not exact: devices divide by 1 - p with an error of some units in the last place. */
 #define DROPOUT(label, domain, probability, offset)                                                \
     {                                                                                              \
         .op = AXLE_OP_DROPOUT, .name = label, .in = "x:" domain "(*)", .out = "x(*)",              \
         .shapes = elementwise_shapes, .attrs = ATTRS(axle_dropout_attrs, .p = (probability)),      \
-        .rng_offset = (offset), .flags = CASE_EXACT | CASE_IN_PLACE                                \
+        .rng_offset = (offset), .flags = CASE_IN_PLACE                                             \
     }
 
 const op_case cases_create[] = {

@@ -83,8 +83,15 @@ static int close_enough(double got, double want, double rounded, double allowed)
     return got == want || got == rounded || fabs(got - want) <= allowed;
 }
 
-int compare(const operand *o, const unsigned char *got, const operand *want, double slack,
-            int exact, note *n)
+static double allowed_error(uint32_t dtype, double want, double largest, allowance how)
+{
+    const double relative = tolerances[dtype].relative;
+    const double absolute = how.rounded ? relative : tolerances[dtype].absolute;
+    return how.slack * (relative * fabs(want) + absolute * largest +
+                        (dtype == AXLE_DTYPE_F16 ? f16_step : 0.0));
+}
+
+int compare(const operand *o, const unsigned char *got, const operand *want, allowance how, note *n)
 {
     const uint32_t dtype = o->spec.dtype;
     const double largest = largest_of(want);
@@ -92,14 +99,12 @@ int compare(const operand *o, const unsigned char *got, const operand *want, dou
         unsigned char rounded[8];
         const unsigned char *element = got + (size_t)i * o->size;
         const double value = dtype_get(dtype, element), expected = wanted(want, i);
-        if (exact || !dtype_is_float(dtype)) {
+        if (how.exact || !dtype_is_float(dtype)) {
             if (!same(dtype, element, want->elements + (size_t)i * want->size))
                 return note_difference(o, i, value, expected, 0.0, n);
             continue;
         }
-        const double allowed = slack * (tolerances[dtype].relative * fabs(expected) +
-                                        tolerances[dtype].absolute * largest +
-                                        (dtype == AXLE_DTYPE_F16 ? f16_step : 0.0));
+        const double allowed = allowed_error(dtype, expected, largest, how);
         dtype_set(dtype, rounded, expected);
         if (!close_enough(value, expected, dtype_get(dtype, rounded), allowed))
             return note_difference(o, i, value, expected, allowed, n);

@@ -5,9 +5,17 @@
 
 #include "operand.h"
 
+/* What is allowed beyond the usual. */
+typedef struct allowance {
+    double slack; /* factor of everything */
+    int exact;    /* nothing is */
+    int rounded;  /* inputs are results that went through their type: an error of all elements' size
+                   */
+} allowance;
+
 /* `got` has the elements of an operand like `o`; `want` holds the expected ones, of the same type
- * or as f64. `slack` multiplies what is allowed; with `exact` nothing is. */
-int compare(const operand *o, const unsigned char *got, const operand *want, double slack,
-            int exact, note *n);
+ * or as f64. */
+int compare(const operand *o, const unsigned char *got, const operand *want, allowance how,
+            note *n);
 
 #endif

@@ -11,6 +11,14 @@ int names_find(const char *const *names, const char *name)
     return -1;
 }
 
+int names_count(const char *const *names)
+{
+    int count = 0;
+    while (names[count])
+        count++;
+    return count;
+}
+
 static int smaller(int a, int b)
 {
     return a < b ? a : b;

@@ -7,6 +7,7 @@
 
 /* Position of `name` in a NULL-terminated list, -1 if it is not there. */
 int names_find(const char *const *names, const char *name);
+int names_count(const char *const *names);
 /* The most similar name of the list; NULL where none is similar. */
 const char *names_nearest(const char *const *names, const char *name);
 /* Print the list, separated by commas. */

@@ -200,13 +200,16 @@ static void print_default(const command *command, const cli_option *option, FILE
     fprintf(to, " [%s]", text ? text : number);
 }
 
+/* A list that is longer is left to completion, and to the answer to an unknown name. */
+enum { MOST_NAMES = 20 };
+
 static void print_option(const command *command, const cli_option *option, FILE *to)
 {
     char left[48], letter[] = {'-', option->letter, ',', ' ', '\0'};
     snprintf(left, sizeof(left), "%s--%s%s%s", option->letter ? letter : "", option->name,
              option->value ? " " : "", option->value ? option->value : "");
     fprintf(to, "  %-24s %s", left, option->help);
-    if (option->names) {
+    if (option->names && names_count(option->names()) <= MOST_NAMES) {
         fputs(": ", to);
         names_print(option->names(), to);
     }
