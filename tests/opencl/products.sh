@@ -4,7 +4,7 @@
 # trial found is remembered.
 . "$top_srcdir/tests/opencl/support.sh"
 has_backend opencl || skip_all 'there is no OpenCL device'
-products=$top_builddir/tests/opencl/products
+products=$(cd "$top_builddir" && pwd)/tests/opencl/products
 
 with()
 {
@@ -22,7 +22,7 @@ XDG_CACHE_HOME=$work/cache
 export XDG_CACHE_HOME
 check 'the fastest of two' with opencl.product=vector+tiled
 check 'what a trial found is remembered' sh -c \
-    'before=$(ls -R "$XDG_CACHE_HOME") && "$@" && test "$before" = "$(ls -R "$XDG_CACHE_HOME")"' sh env \
+    'cd "$XDG_CACHE_HOME/axle" && before=$(ls -R) && "$@" && test "$before" = "$(ls -R)"' sh env \
     AXLE_BACKEND=opencl AXLE_OPTIONS=opencl.product=vector+tiled "$products"
 check 'without trials' with opencl.product=vector+tiled,opencl.tune=0
 finish
