@@ -112,6 +112,8 @@ unit_tests = \
 	%D%/unit/tensor/view \
 	%D%/unit/openblas/selfcheck \
 	%D%/unit/train/accelerator \
+	%D%/unit/train/parallel \
+	%D%/unit/train/processes \
 	%D%/unit/models/image
 
 unit_headers = \

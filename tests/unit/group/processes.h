@@ -32,6 +32,7 @@ enum { JOB_MOST = 8, JOB_ALARM = 120, JOB_FAILED = 9 };
 typedef struct job_note {
     char text[1400];
     double at; /* when the note was made, or the process killed or stopped */
+    double numbers[32];
 } job_note;
 
 typedef struct job {
