@@ -81,7 +81,7 @@ if has_backend onednn; then
 fi
 if has_backend opencl; then
     # Kernels are compiled at their first use, so a few operators stand for all.
-    for group in interface device memory queues philox threads exhaustion exit sgd embedding; do
+    for group in interface device memory queues philox threads exhaustion exit sgd adam; do
         check "OpenCL passes, $group" passes opencl --quick --op $group
     done
 fi
