@@ -40,6 +40,9 @@ int axle__registry_open(axle__backend *backend, uint32_t index, axle_device **ou
 
 /* Find and open what a specification names; see axle/device.h for its grammar. */
 int axle__select(const char *spec, axle_device **out);
+/* This process is that number among those of its host, from 0: where several GPUs serve alike, each
+ * process takes one of its own. */
+void axle__select_for_process(int number);
 
 /* Make a device of a backend (device.c), and close it. */
 int axle__device_create(const axle__backend *backend, uint32_t index, axle_device **out);

@@ -258,11 +258,37 @@ int axle_backend_path(const char *backend, char **out)
     return code;
 }
 
+/* Number of this process among those of its host. */
+static int local_number;
+
+void axle__select_for_process(int number)
+{
+    __atomic_store_n(&local_number, number, __ATOMIC_RELAXED);
+}
+
+static bool is_shared_out(const axle_device_info *info)
+{
+    return info->kind == AXLE_DEVICE_GPU || info->kind == AXLE_DEVICE_ACCELERATOR;
+}
+
+/* The device of a backend where none is named: processes of one host take turns at the GPUs, or
+ * other accelerators, that stand beside the first one. */
+static uint32_t own_device(const axle__backend *backend)
+{
+    const axle_device_info *info = backend->devices;
+    uint32_t alike = 1, number = (uint32_t)__atomic_load_n(&local_number, __ATOMIC_RELAXED);
+    if (!is_shared_out(&info[0]))
+        return 0;
+    while (alike < backend->device_count && info[alike].kind == info[0].kind)
+        alike++;
+    return number % alike;
+}
+
 static int find_device(const axle__backend *backend, const char *selector, uint32_t *out)
 {
     int64_t number;
     if (!selector) {
-        *out = 0;
+        *out = own_device(backend);
         return AXLE_OK;
     }
     if (axle__parse_integer(selector, &number)) {
@@ -318,7 +344,8 @@ static int open_best(const axle__list *excluded, axle_device **out)
     axle__text_init(&reasons, buffer, sizeof(buffer));
     code = AXLE_ERR_NOT_FOUND;
     for (size_t k = 0; k < count && code; k++) {
-        code = list[k]->plugin ? axle__registry_open(list[k], 0, out) : can_not_serve(list[k]);
+        code = list[k]->plugin ? axle__registry_open(list[k], own_device(list[k]), out)
+                               : can_not_serve(list[k]);
         if (code)
             note_reason(&reasons, "");
     }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "data/loader.h"
+#include "device/registry.h"
 #include "group/group.h"
 #include "optim/optimizer.h"
 #include "train/replicas.h"
@@ -38,6 +39,20 @@ static int apply_settings(axle_accelerator_options *o)
     return AXLE_OK;
 }
 
+/* The group comes first: which of several GPUs is this process's depends on it. */
+static int open_device(axle_accelerator *accelerator)
+{
+    int status = axle_group_join(&accelerator->group);
+    if (status)
+        return status;
+    axle__select_for_process(axle_group_local_rank(accelerator->group));
+    status = axle_device_open(accelerator->options.backend, &accelerator->device);
+    accelerator->options.backend = NULL; /* the caller's string may go */
+    if (!status)
+        status = axle__replicas_compare_devices(accelerator);
+    return status ? status : axle_device_set_default(accelerator->device);
+}
+
 int axle_accelerator_create(const axle_accelerator_options *options, axle_accelerator **out)
 {
     axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
@@ -46,21 +61,12 @@ int axle_accelerator_create(const axle_accelerator_options *options, axle_accele
     int status = apply_settings(&o);
     if (!status)
         status = check_options(&o);
-    axle_device *device = NULL;
-    if (!status)
-        status = axle_device_open(o.backend, &device);
     axle_accelerator *accelerator = status ? NULL : axle__alloc(1, sizeof(*accelerator));
     if (!accelerator)
         return status ? status : axle_error_code();
-    o.backend = NULL; /* the caller's string may go */
     accelerator->options = o;
-    accelerator->device = device;
     accelerator->window.ends = true;
-    status = axle_group_join(&accelerator->group);
-    if (!status)
-        status = axle__replicas_compare_devices(accelerator);
-    if (!status)
-        status = axle_device_set_default(device);
+    status = open_device(accelerator);
     if (status)
         axle_accelerator_release(accelerator);
     else

@@ -16,7 +16,8 @@
  * AXLE_BACKEND, and the specification that axle_device_open takes, is one of
  *
  *     auto                  the best that works (the default)
- *     opencl                the first device of that backend
+ *     opencl                the first device of that backend; of several GPUs, each process of a
+ *                           job takes its own
  *     opencl:1              its second one
  *     opencl:radeon         the first whose name contains that, in any case
  *     opencl:gpu            the first of that kind: gpu, accelerator or cpu

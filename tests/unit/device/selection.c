@@ -46,6 +46,20 @@ static void a_kind_chooses_the_first_of_it(void **state)
                   "0 (Radish 100)", NULL);
 }
 
+static void processes_take_turns(void **state)
+{
+    (void)state;
+    axle__select_for_process(1);
+    expect_device("broken", "broken", "Turnip 200");
+    expect_device("broken:0", "broken", "Radish 100");
+    axle__select_for_process(2);
+    expect_device("broken", "broken", "Radish 100");
+    axle__select_for_process(5);
+    expect_device("nothing,broken", "broken", "Turnip 200");
+    expect_device("reference", "reference", "reference CPU");
+    axle__select_for_process(0);
+}
+
 static void missing_device_lists_devices(void **state)
 {
     (void)state;
@@ -204,6 +218,7 @@ static void failing_allocation_is_an_error(void **state)
 static const struct CMUnitTest tests[] = {
     SELECTION("a device is chosen by name, number, part of its name, or path", device_is_chosen),
     SELECTION("a kind chooses the first device of it", a_kind_chooses_the_first_of_it),
+    SELECTION("processes of a host take turns at the GPUs", processes_take_turns),
     SELECTION("a device that is not there is an error that lists devices",
               missing_device_lists_devices),
     SELECTION("a backend that is not there is an error that lists backends",
