@@ -31,26 +31,39 @@ static bool hear_of_loss(axle_group *group)
     return lost;
 }
 
-/* Those whom everyone waits for: lost, or not yet where this process is. */
-static size_t name_absent(const axle_group *group, const axle__peer *peers, char *text, size_t size)
+/* What is known of a process that everyone waits for; "" where that is nothing. */
+static void describe(const axle__peer *peer, int rank, char *text, size_t size)
 {
+    text[0] = '\0';
+    if (peer->lost)
+        snprintf(text, size, "rank %d is lost", rank);
+    else if (peer->silent_ns > (int64_t)SURVEY_MS * 1000000)
+        snprintf(text, size, "rank %d has been silent for %.1f s", rank,
+                 (double)peer->silent_ns * 1e-9);
+    else if (peer->silent_ns < 0)
+        return;
+    else if (peer->sequence > 0)
+        snprintf(text, size, "rank %d came last to number %llu: %s", rank,
+                 (unsigned long long)peer->sequence, peer->what);
+    else
+        snprintf(text, size, "rank %d %s", rank,
+                 peer->what[0] ? peer->what : "has not come to any");
+}
+
+/* Those whom everyone waits for: lost, silent, or not yet where this process is. */
+static void name_absent(const axle_group *group, const axle__peer *peers, char *text, size_t size)
+{
+    char one[64 + AXLE__CONTROL_TEXT];
     size_t end = 0;
     for (int k = 0; k < group->size && end < size; k++) {
         const axle__peer *peer = &peers[k];
-        if (k == group->rank || (!peer->lost && peer->sequence >= group->sequence))
+        bool arrived = !peer->lost && peer->sequence >= group->sequence;
+        if (k == group->rank || arrived)
             continue;
-        const char *separator = end ? "; " : "";
-        if (peer->lost)
-            end += (size_t)snprintf(text + end, size - end, "%srank %d is lost", separator, k);
-        else if (peer->sequence == 0)
-            end += (size_t)snprintf(text + end, size - end, "%srank %d has not come to any",
-                                    separator, k);
-        else
-            end += (size_t)snprintf(text + end, size - end,
-                                    "%srank %d has come no further than number %llu, %s", separator,
-                                    k, (unsigned long long)peer->sequence, peer->what);
+        describe(peer, k, one, sizeof(one));
+        if (one[0])
+            end += (size_t)snprintf(text + end, size - end, "%s%s", end ? "; " : "", one);
     }
-    return end;
 }
 
 static void survey(axle_group *group, char *text, size_t size)

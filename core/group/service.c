@@ -58,7 +58,7 @@ static void answer_table(axle__server *server, const axle__wish *wish)
     for (int rank = 0; rank < server->size; rank++) {
         const axle__seat *seat = &server->seats[rank];
         axle__wire_put_u8(&payload, seat->lost);
-        axle__wire_put_u64(&payload, (uint64_t)(server->now - seat->heard));
+        axle__wire_put_u64(&payload, seat->left ? 0 : (uint64_t)(server->now - seat->heard));
         axle__wire_put_u64(&payload, seat->sequence);
         axle__wire_put_text(&payload, seat->what);
     }
@@ -257,7 +257,7 @@ static bool take_leave(axle__server *server, int rank, axle__wire_reader *said)
     if (!axle__wire_done(said))
         return false;
     seat->left = true;
-    snprintf(seat->what, sizeof(seat->what), "it has left the job");
+    snprintf(seat->what, sizeof(seat->what), "has left the job");
     axle__channel_send(&seat->connection->channel, AXLE__WIRE_BYE, NULL);
     axle__connection_end(server, seat->connection);
     seat->connection = NULL;
