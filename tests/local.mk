@@ -291,11 +291,16 @@ cli_tests = \
 	%D%/cli/launch.sh \
 	%D%/cli/launch_failure.sh \
 	%D%/cli/launch_output.sh \
+	%D%/cli/test.sh \
 	%D%/cli/train.sh \
 	%D%/cli/valgrind.sh
 
 TESTS += $(cli_tests)
 EXTRA_DIST += %D%/cli/launch_support.sh %D%/cli/support.sh
+
+# A transport that changes data, for axle test to find.
+check_LTLIBRARIES += %D%/cli/disturbed.la
+%C%_cli_disturbed_la_LDFLAGS = $(test_module_ldflags)
 
 # Reads members of what the programs print as JSON.
 check_PROGRAMS += %D%/cli/json

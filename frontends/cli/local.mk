@@ -67,6 +67,17 @@ axle_SOURCES = \
 	%D%/progress.h \
 	%D%/standardise.c \
 	%D%/standardise.h \
+	%D%/test.c \
+	%D%/test.h \
+	%D%/test_check.c \
+	%D%/test_collectives.c \
+	%D%/test_control.c \
+	%D%/test_data.c \
+	%D%/test_links.c \
+	%D%/test_order.c \
+	%D%/test_random.c \
+	%D%/test_report.c \
+	%D%/test_training.c \
 	%D%/train.c \
 	%D%/train.h \
 	%D%/train_data.c \
@@ -88,6 +99,7 @@ dist_man_MANS += \
 	%D%/axle-config.1 \
 	%D%/axle-info.1 \
 	%D%/axle-launch.1 \
+	%D%/axle-test.1 \
 	%D%/axle-train.1
 
 # bash-completion looks for files with the name of the command.
