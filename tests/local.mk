@@ -292,6 +292,7 @@ cli_tests = \
 	%D%/cli/launch_failure.sh \
 	%D%/cli/launch_output.sh \
 	%D%/cli/test.sh \
+	%D%/cli/processes.sh \
 	%D%/cli/train.sh \
 	%D%/cli/valgrind.sh
 
