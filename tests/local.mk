@@ -284,6 +284,7 @@ cli_tests = \
 	%D%/cli/config.sh \
 	%D%/cli/demo.sh \
 	%D%/cli/help.sh \
+	%D%/cli/hosts.sh \
 	%D%/cli/hooks.sh \
 	%D%/cli/info.sh \
 	%D%/cli/interrupt.sh \

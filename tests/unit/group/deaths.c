@@ -172,6 +172,8 @@ static int gathers_alone(axle_group *unused, void *user)
     double begin = job_now();
     if (axle_group_rank(group) > 0) {
         job_sleep(8.0);
+        CHECK(axle_group_leave(group) != AXLE_OK);
+        axle_error_clear();
         return 0;
     }
     axle_scope_push();
@@ -182,6 +184,8 @@ static int gathers_alone(axle_group *unused, void *user)
     CHECK(strstr(axle_error_message(), "deaths.c:"));
     job_note_error();
     CHECK(job_own_note->at - begin < 3.0 + patience);
+    CHECK(axle_group_leave(group) != AXLE_OK);
+    axle_error_clear();
     return EXIT_AS_EXPECTED;
 }
 
