@@ -18,3 +18,12 @@ endif
 %C%_axle_bench_onednn_la_LIBADD = $(ONEDNN_LIBS) -lm
 %C%_axle_bench_onednn_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS) -module -avoid-version -no-undefined \
 	-export-symbols-regex '^axle_bench_'
+
+# A plain Gloo program, for `axle bench allreduce --direct`.
+if WITH_GLOO
+pkglib_LTLIBRARIES += %D%/axle-bench-gloo.la
+endif
+%C%_axle_bench_gloo_la_SOURCES = %D%/gloo/ring.cc
+%C%_axle_bench_gloo_la_LIBADD = $(GLOO_LIBS)
+%C%_axle_bench_gloo_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined \
+	-export-symbols-regex '^axle_bench_'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The only C++ of the tree: Gloo has no other interface.
+# In C++, as bench/gloo is and nothing else: Gloo has no other interface.
 if WITH_GLOO
 collective_LTLIBRARIES += %D%/gloo.la
 endif

@@ -11,15 +11,18 @@
 
 static int (*const benches[])(const bench_settings *) = {
 #define FUNCTION(name) bench_##name,
-    BENCH_LIST(FUNCTION)
+    BENCH_LIST(FUNCTION) BENCH_GROUP_LIST(FUNCTION)
 #undef FUNCTION
 };
-enum { BENCHES = sizeof(benches) / sizeof(benches[0]) };
+/* What one process measures where nothing is named. */
+#define ONE(name) +1
+enum { ALONE = 0 BENCH_LIST(ONE) };
+#undef ONE
 
 static const char *const *bench_names(void)
 {
 #define NAME(name) #name,
-    static const char *const names[] = {BENCH_LIST(NAME) NULL};
+    static const char *const names[] = {BENCH_LIST(NAME) BENCH_GROUP_LIST(NAME) NULL};
 #undef NAME
     return names;
 }
@@ -50,7 +53,7 @@ static const cli_option options[] = {
     BENCH_OPTION("backend", LIST, backends, .value = "B", .unset = "that of AXLE_BACKEND",
                  .help = "backend, or several separated by commas, which take turns"),
     BENCH_OPTION("shape", LIST, shapes, .value = "AxBxC", .unset = "usual ones",
-                 .help = "shape for matmul, conv or op; may be given several times"),
+                 .help = "shape for matmul, conv, op or allreduce; may be given several times"),
     BENCH_OPTION("op", LIST, ops, .value = "NAME", .names = bench_op_names, .unset = "all",
                  .help = "operator for op; may be given several times"),
     BENCH_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .names = bench_dtypes,
@@ -58,11 +61,12 @@ static const cli_option options[] = {
     BENCH_OPTION("model", CHOICE, model, .value = "MODEL", .names = axle_image_model_names,
                  .unset = "mlp and lenet", .help = "model for step and start"),
     BENCH_OPTION("batch-size", INTEGER, batch_size, .value = "N", .low = 1, .high = MOST,
-                 .unset = "16 for mlp, else 64", .help = "batch for step and start"),
+                 .unset = "16 for mlp, else 64", .help = "batch for step, start and overlap"),
     BENCH_OPTION("parameters", INTEGER, parameters, .value = "N", .low = 1, .high = MOST,
-                 .help = "number of parameters for optimizer"),
+                 .help = "number of parameters for optimizer and overlap"),
     BENCH_OPTION("repeat", INTEGER, repeat, .value = "N", .low = 1, .high = MOST_REPEAT,
                  .help = "repetitions; the median counts"),
+    BENCH_OPTION("direct", FLAG, direct, .help = "measure a plain Gloo program beside allreduce"),
     BENCH_OPTION("json", FLAG, json, .help = "print a JSON object a line"),
     CLI_OPTION_END,
 };
@@ -129,7 +133,7 @@ static size_t text_size(const option_list *list)
 
 static int run_all(const bench_settings *settings, const int *operands, int n)
 {
-    for (int k = 0; k < (n ? n : BENCHES); k++) {
+    for (int k = 0; k < (n ? n : ALONE); k++) {
         int which = n ? operands[k] : k;
         if (benches[which](settings))
             return command_failed(&bench_command, bench_names()[which]);
@@ -152,7 +156,9 @@ static int run(const void *given, const int *operands, int n)
 const command bench_command = {
     .name = "bench",
     .summary = "measure how fast operators, training steps and optimizers run",
-    .about = "Measure, and measure beside it what the hardware allows. Without WHAT, all of it.",
+    .about =
+        "Measure, and measure beside it what the hardware allows. Without WHAT, all of it but\n"
+        "allreduce and overlap, which run under axle launch.",
     .operand = "WHAT",
     .operands = bench_names,
     .options = options,

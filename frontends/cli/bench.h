@@ -21,7 +21,7 @@ typedef struct bench_backend {
 } bench_backend;
 
 typedef struct bench_settings {
-    int json, model, dtype; /* model: position in axle_image_model_names(), -1: not given */
+    int json, direct, model, dtype; /* model: position in axle_image_model_names(), -1: not given */
     int64_t batch_size, repeat, parameters;
     option_list shapes, ops, backends;
     bench_backend backend[BENCH_MOST_BACKENDS]; /* of `backends`, open */
@@ -89,8 +89,11 @@ int bench_threads(void);
 
 /* X(name): they return AXLE_OK or an error code with Axle's error recorded. */
 #define BENCH_LIST(X) X(matmul) X(conv) X(op) X(dispatch) X(step) X(optimizer) X(start)
+/* Those that need several processes. */
+#define BENCH_GROUP_LIST(X) X(allreduce) X(overlap)
 #define BENCH_DECLARE(name) int bench_##name(const bench_settings *settings);
 BENCH_LIST(BENCH_DECLARE)
+BENCH_GROUP_LIST(BENCH_DECLARE)
 #undef BENCH_DECLARE
 
 /* Names for --op. */
@@ -100,7 +103,12 @@ const char *const *bench_op_names(void);
  * current device. */
 int bench_optimizer_create(const char *name, int64_t elements, axle_optimizer **out);
 
-/* ------------------------------------------------------------------ oneDNN called directly */
+/* ------------------------------------------------------------------ libraries called directly */
+
+/* The module axle-bench-NAME.so; NULL where there is none. */
+void *bench_module_open(const char *name);
+/* Store the address of a function of it in *function; whether there is one. */
+int bench_module_find(void *library, const char *name, void *function);
 
 /* A workload of the module axle-bench-onednn.so; work.run is NULL where there is no such module. */
 bench_work bench_direct_create(const char *what, const int64_t sizes[3]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The module that calls oneDNN directly. libaxle does not link oneDNN, and neither does this
- * command: the module lies in Axle's library folder if the build had oneDNN, and beside the bench
- * sources in a build tree.
+ * Modules that call oneDNN or Gloo directly. libaxle does not link them, and neither does this
+ * command: a module lies in Axle's library folder if the build had its library, and beside the
+ * bench sources in a build tree.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -36,13 +36,13 @@ static void library_folder(char *out, size_t size)
     snprintf(out, size, "%s", real);
 }
 
-static void *open_library(void)
+void *bench_module_open(const char *name)
 {
     static const char *const places[] = {"axle", "../bench/.libs"};
     char folder[PATH_MAX], path[PATH_MAX + 64];
     library_folder(folder, sizeof(folder));
     for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++) {
-        snprintf(path, sizeof(path), "%s/%s/axle-bench-onednn.so", folder, places[k]);
+        snprintf(path, sizeof(path), "%s/%s/axle-bench-%s.so", folder, places[k], name);
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (library)
             return library;
@@ -52,7 +52,7 @@ static void *open_library(void)
 
 /* ISO C has no conversion from an object's address to a function's; POSIX says that they look
  * alike. */
-static int find(void *library, const char *name, void *function)
+int bench_module_find(void *library, const char *name, void *function)
 {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof(address));
@@ -64,11 +64,11 @@ static int is_loaded(void)
 {
     static int tried, loaded;
     if (!tried) {
-        void *library = open_library();
+        void *library = bench_module_open("onednn");
         tried = 1;
-        loaded = library && find(library, "axle_bench_create", &module.create) &&
-                 find(library, "axle_bench_run", &module.run) &&
-                 find(library, "axle_bench_release", &module.release);
+        loaded = library && bench_module_find(library, "axle_bench_create", &module.create) &&
+                 bench_module_find(library, "axle_bench_run", &module.run) &&
+                 bench_module_find(library, "axle_bench_release", &module.release);
     }
     return loaded;
 }

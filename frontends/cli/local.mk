@@ -8,16 +8,20 @@ axle_SOURCES = \
 	%D%/backend_report.c \
 	%D%/bench.c \
 	%D%/bench.h \
+	%D%/bench_allreduce.c \
 	%D%/bench_compare.c \
 	%D%/bench_conv.c \
 	%D%/bench_direct.c \
 	%D%/bench_dispatch.c \
+	%D%/bench_group.c \
+	%D%/bench_group.h \
 	%D%/bench_matmul.c \
 	%D%/bench_measure.c \
 	%D%/bench_op.c \
 	%D%/bench_op.h \
 	%D%/bench_op_table.c \
 	%D%/bench_optimizer.c \
+	%D%/bench_overlap.c \
 	%D%/bench_start.c \
 	%D%/bench_step.c \
 	%D%/clock.h \

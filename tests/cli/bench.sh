@@ -99,4 +99,45 @@ check 'one line' lines 1
 exits 'a start that fails is an error' 1 'start: axle train ended with status 1' \
     env AXLE_MEMORY_LIMIT=1 "$AXLE" bench start --model resnet18 --backend reference
 exits 'without --json a result is a line of text' 0 '^dispatch .* us' "$AXLE" bench dispatch --repeat 1
+exits 'allreduce of one process says how to start more' 1 'allreduce: it needs several processes: axle launch -n 2' \
+    "$AXLE" bench allreduce
+exits 'overlap as well' 1 'overlap: it needs several processes: axle launch -n 2' "$AXLE" bench overlap
+
+# together N ARGUMENT...: as N processes; a line of JSON, of the first one.
+together()
+{
+    together_size=$1
+    shift
+    XDG_CONFIG_HOME=$work/config timeout -k 5 120 "$AXLE" launch --quiet --backend reference \
+        -n "$together_size" "$AXLE" bench --json --repeat 2 \
+        "$@" >"$work/out" 2>"$work/err" </dev/null || { cat "$work/err"; return 1; }
+    lines 1 && cp "$work/out" "$work/line.json" && [ "$("$json" "$work/line.json" processes)" = "$together_size" ]
+}
+
+# overlap_shares: whether times are positive and the share is one.
+overlap_shares()
+{
+    for key in forward_ms backward_ms communication_ms backward_with_communication_ms step_ms; do
+        "$json" "$work/line.json" "$key" | awk '{ exit !($1 == $1 + 0) }' || { echo "$key"; return 1; }
+    done
+    "$json" "$work/line.json" step_ms | awk '{ exit !($1 > 0) }' &&
+        "$json" "$work/line.json" hidden_share | awk '{ exit !($1 >= 0 && $1 <= 1) }'
+}
+
+if [ -e "$top_builddir/.libs/collectives/gloo.so" ]; then
+    check 'allreduce measures two processes' together 2 allreduce --shape 1000
+    check 'and four' together 4 allreduce --shape 7
+    exits 'of a number of elements' 1 "'3x3' is not of the form ELEMENTS" \
+        env XDG_CONFIG_HOME="$work/config" "$AXLE" launch --quiet -n 2 "$AXLE" bench allreduce --shape 3x3
+    TMPDIR=$work/tmp
+    mkdir "$TMPDIR"
+    export TMPDIR
+    check 'beside a ring of plain Gloo' together 2 allreduce --direct --shape 1000
+    check 'which is the limit' has_limit
+    check 'and leaves no file behind' holds_nothing "$TMPDIR"
+    check 'overlap measures the parts of a step' together 2 overlap --parameters 20000 --batch-size 4
+    check 'with times and the hidden share' overlap_shares
+else
+    skip 'allreduce and overlap of several processes' 'built without Gloo'
+fi
 finish
