@@ -5,8 +5,9 @@
 noinst_LTLIBRARIES += %D%/libcore.la
 %C%_libcore_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/core \
 	-DAXLE_PKGLIBDIR='"$(pkglibdir)"'
-%C%_libcore_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(HWLOC_CFLAGS)
-%C%_libcore_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS) $(HWLOC_LIBS)
+%C%_libcore_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(HWLOC_CFLAGS) \
+	$(HIREDIS_CFLAGS)
+%C%_libcore_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS) $(HWLOC_LIBS) $(HIREDIS_LIBS)
 %C%_libcore_la_SOURCES = \
 	%D%/base/clock.h \
 	%D%/base/cores.c \
@@ -223,13 +224,19 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/membership.c \
 	%D%/group/membership.h \
 	%D%/group/messages.c \
+	%D%/group/notice.c \
+	%D%/group/notice.h \
 	%D%/group/owner.c \
 	%D%/group/owner.h \
+	%D%/group/pause.c \
+	%D%/group/pause.h \
 	%D%/group/peer.h \
 	%D%/group/point.c \
 	%D%/group/reduction.c \
 	%D%/group/rendezvous.c \
 	%D%/group/rendezvous.h \
+	%D%/group/rendezvous_file.c \
+	%D%/group/rendezvous_kind.h \
 	%D%/group/request.c \
 	%D%/group/server.c \
 	%D%/group/server.h \
@@ -262,6 +269,15 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/replicas.c \
 	%D%/train/replicas.h \
 	%D%/train/window.c
+
+if HAVE_HIREDIS
+%C%_libcore_la_SOURCES += \
+	%D%/group/redis.c \
+	%D%/group/redis.h \
+	%D%/group/redis_url.c \
+	%D%/group/redis_url.h \
+	%D%/group/rendezvous_redis.c
+endif
 
 # The numbers are current:revision:age of the interface that include/axle declares. At a release:
 # revision + 1 where only the code changed; if functions were added, current + 1, revision 0 and

@@ -116,6 +116,12 @@ unit_tests = \
 	%D%/unit/train/processes \
 	%D%/unit/models/image
 
+if HAVE_HIREDIS
+unit_tests += %D%/unit/group/rendezvous_redis
+endif
+%C%_unit_group_rendezvous_redis_LDADD = $(LDADD) $(HIREDIS_LIBS)
+%D%/unit/group/rendezvous_redis.o: AM_CFLAGS += $(HIREDIS_CFLAGS)
+
 unit_headers = \
 	%D%/unit/autograd/refusals.h \
 	%D%/unit/data/sets.h \
@@ -124,6 +130,7 @@ unit_headers = \
 	%D%/unit/files.h \
 	%D%/unit/group/processes.h \
 	%D%/unit/group/ranks.h \
+	%D%/unit/group/redis_server.h \
 	%D%/unit/nn/golden_layer.h \
 	%D%/unit/nn/nn.h \
 	%D%/unit/openblas/plain_gemm.h \
@@ -221,7 +228,8 @@ model_tests = %D%/unit/models/image
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement
-TESTS += $(unit_tests) $(model_tests) %D%/unit/group/over_gloo.sh
+TESTS += $(unit_tests) $(model_tests) %D%/unit/group/over_gloo.sh \
+	%D%/unit/group/over_redis.sh
 else
 TESTS += %D%/build/no_cmocka.sh
 endif
@@ -337,6 +345,7 @@ EXTRA_DIST += \
 	%D%/build/lint.sh \
 	%D%/build/no_cmocka.sh \
 	%D%/unit/group/over_gloo.sh \
+	%D%/unit/group/over_redis.sh \
 	%D%/build/plugin_template.sh \
 	%D%/lsan.supp \
 	%D%/run \

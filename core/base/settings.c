@@ -78,11 +78,17 @@ const char *axle__setting(int setting)
     return value ? value->text : table[setting].fallback;
 }
 
+/* A URL may hold a password, before an '@'. */
+static bool is_secret(int setting, const char *text)
+{
+    return setting == AXLE_SETTING_SECRET ||
+           (setting == AXLE_SETTING_RENDEZVOUS && strchr(text, '@'));
+}
+
 const char *axle__setting_shown(int setting)
 {
-    if (setting == AXLE_SETTING_SECRET && axle__setting_given(setting))
-        return "(not shown)";
-    return axle__setting(setting);
+    const char *text = axle__setting(setting);
+    return axle__setting_given(setting) && is_secret(setting, text) ? "(not shown)" : text;
 }
 
 bool axle__setting_given(int setting)

@@ -107,11 +107,11 @@ static int serve(axle__control *control, const axle__control_config *config,
 }
 
 static int meet(axle__control *control, const axle__control_config *config,
-                axle__rendezvous *rendezvous)
+                axle__rendezvous *rendezvous, int64_t deadline)
 {
     int fd = -1;
     int code = config->rank == 0 ? serve(control, config, rendezvous, &fd) : AXLE_OK;
-    code = code ? code : axle__meeting_attend(control, config, rendezvous, fd);
+    code = code ? code : axle__meeting_attend(control, config, rendezvous, deadline, fd);
     return code ? code : axle__listener_start(control);
 }
 
@@ -119,15 +119,16 @@ static int meet(axle__control *control, const axle__control_config *config,
 static int find_and_meet(axle__control *control, const axle__control_config *config)
 {
     axle__rendezvous *rendezvous = NULL;
+    int64_t deadline = axle__clock_after(axle__clock_ns(), config->timeout_ns);
     if (config->rendezvous && config->rendezvous[0]) {
-        int code = axle__rendezvous_open(config->rendezvous, config->job, &rendezvous);
+        int code = axle__rendezvous_open(config->rendezvous, config->job, deadline, &rendezvous);
         if (code) {
             if (config->rank == 0)
                 axle__socket_close(config->listen_fd);
             return code;
         }
     }
-    int code = meet(control, config, rendezvous);
+    int code = meet(control, config, rendezvous, deadline);
     axle__rendezvous_close(rendezvous);
     return code;
 }

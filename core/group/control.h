@@ -17,7 +17,8 @@ typedef struct axle__control_config {
     int rank, size;
     const char *host;       /* where rank 0's server listens; a name or a numeric address */
     int port;               /* 0 on rank 0 alone: any free port */
-    const char *rendezvous; /* file:///folder where rank 0 says both to the others; NULL or "" */
+    const char *rendezvous; /* where rank 0 says both to the others: file:///folder or redis://host;
+                             * NULL or "" */
     int listen_fd;      /* rank 0: a listening socket, taken over even on failure; -1: make one */
     const char *job;    /* processes of another job are refused */
     const char *secret; /* shared by the job's processes; "": none */

@@ -54,10 +54,10 @@ struct axle__control {
     char what[AXLE__CONTROL_TEXT];
 };
 
-/* meeting.c: reach the server and wait until all are there. `fd` is rank 0's socket, else -1; the
- * rendezvous, which may be NULL, then says where the server is. */
+/* meeting.c: reach the server and wait until all are there, or the deadline. `fd` is rank 0's
+ * socket, else -1; the rendezvous, which may be NULL, then says where the server is. */
 int axle__meeting_attend(axle__control *control, const axle__control_config *config,
-                         const axle__rendezvous *rendezvous, int fd);
+                         axle__rendezvous *rendezvous, int64_t deadline, int fd);
 
 /* listener.c: the thread. */
 int axle__listener_start(axle__control *control);

@@ -7,21 +7,19 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "axle/status.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "group/auth.h"
 #include "group/control_state.h"
+#include "group/pause.h"
 #include "group/peer.h"
 #include "group/rendezvous.h"
 
 /* One handshake; and names that nobody knows, which a fresh host's may be for a while. */
 #define HANDSHAKE (5 * AXLE__SECOND)
 #define UNKNOWN_NAME (10 * AXLE__SECOND)
-#define FIRST_PAUSE (10 * AXLE__MILLISECOND)
-#define LONGEST_PAUSE (500 * AXLE__MILLISECOND)
 #define FIRST_LINE (2 * AXLE__SECOND)
 #define LINE_EVERY (5 * AXLE__SECOND)
 
@@ -31,7 +29,7 @@ enum { AGAIN = 1 };
 typedef struct attempt {
     axle__control *control;
     const axle__control_config *config;
-    const axle__rendezvous *rendezvous;
+    axle__rendezvous *rendezvous;
     char host[512]; /* of rank 0, or several addresses; "" where it is not known yet */
     int port;
     int64_t started, deadline;
@@ -210,21 +208,6 @@ static int attend_over(attempt *at, int fd)
     return code;
 }
 
-/* Half of the pause to one and a half, so that many processes do not come in step. */
-static void pause_before(int64_t *pause, int64_t deadline)
-{
-    uint32_t draw = 0;
-    if (axle__random_bytes(&draw, sizeof(draw)))
-        axle_error_clear();
-    int64_t span = *pause / 2 + (int64_t)((double)*pause * (draw / 4294967296.0));
-    int64_t left = deadline - axle__clock_ns();
-    if (span > left)
-        span = left > 0 ? left : 0;
-    struct timespec time = axle__clock_timespec(span);
-    nanosleep(&time, NULL);
-    *pause = *pause * 3 / 2 > LONGEST_PAUSE ? LONGEST_PAUSE : *pause * 3 / 2;
-}
-
 static int unreached(const attempt *at, int code)
 {
     double waited = (double)(axle__clock_ns() - at->started) / 1e9;
@@ -234,21 +217,23 @@ static int unreached(const attempt *at, int code)
                           at->port, waited, at->reason);
 }
 
-/* Find rank 0 and connect to it; -1, and the reason noted, where there is no way yet. */
-static int reach(attempt *at, bool *unknown)
+/* Find rank 0 and connect to it: *fd is -1, and the reason noted, where there is no way yet. */
+static int reach(attempt *at, bool *unknown, int *fd)
 {
     char reason[AXLE__WIRE_REASON];
     *unknown = false;
-    if (at->rendezvous && !axle__rendezvous_find(at->rendezvous, at->host, sizeof(at->host),
-                                                 &at->port, at->reason, sizeof(at->reason))) {
+    *fd = -1;
+    int code = at->rendezvous ? axle__rendezvous_find(at->rendezvous, at->host, sizeof(at->host),
+                                                      &at->port, at->reason, sizeof(at->reason))
+                              : AXLE_OK;
+    if (code) {
         at->host[0] = '\0';
-        return -1;
+        return code == AXLE_ERR_NOT_READY ? AXLE_OK : code;
     }
-    int fd =
-        axle__socket_connect(at->host, at->port, at->deadline, reason, sizeof(reason), unknown);
-    if (fd < 0)
+    *fd = axle__socket_connect(at->host, at->port, at->deadline, reason, sizeof(reason), unknown);
+    if (*fd < 0)
         snprintf(at->reason, sizeof(at->reason), "%s", reason);
-    return fd;
+    return AXLE_OK;
 }
 
 static void say_progress(const attempt *at, int64_t now)
@@ -263,11 +248,12 @@ static void say_progress(const attempt *at, int64_t now)
 
 static int attend_from_afar(attempt *at)
 {
-    int64_t pause = FIRST_PAUSE, next_line = at->started + FIRST_LINE;
+    int64_t pause = AXLE__FIRST_PAUSE, next_line = at->started + FIRST_LINE;
     for (;;) {
         bool unknown;
-        int fd = reach(at, &unknown);
-        int code = fd < 0 ? AGAIN : attend_over(at, fd);
+        int fd, code = reach(at, &unknown, &fd);
+        if (!code)
+            code = fd < 0 ? AGAIN : attend_over(at, fd);
         if (code != AGAIN)
             return code;
         int64_t now = axle__clock_ns();
@@ -279,19 +265,19 @@ static int attend_from_afar(attempt *at)
             next_line = now + LINE_EVERY;
             say_progress(at, now);
         }
-        pause_before(&pause, at->deadline);
+        axle__pause(&pause, at->deadline);
     }
 }
 
 int axle__meeting_attend(axle__control *control, const axle__control_config *config,
-                         const axle__rendezvous *rendezvous, int fd)
+                         axle__rendezvous *rendezvous, int64_t deadline, int fd)
 {
     attempt at = {.control = control,
                   .config = config,
                   .rendezvous = rendezvous,
                   .started = axle__clock_ns(),
+                  .deadline = deadline,
                   .port = config->port};
-    at.deadline = axle__clock_after(at.started, config->timeout_ns);
     snprintf(at.host, sizeof(at.host), "%s", config->host);
     snprintf(at.missing, sizeof(at.missing), "some");
     if (fd < 0)

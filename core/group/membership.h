@@ -14,7 +14,7 @@ typedef struct axle__membership {
     int listen_fd;              /* a listening socket that rank 0 inherited; -1 */
     char job[128];              /* "" where nothing names it */
     char secret[128];
-    char rendezvous[512]; /* file:///folder, where host and port are found */
+    char rendezvous[512]; /* where host and port are found: file:///folder or redis://host */
     const char *source;   /* what was understood: "torchrun", "Open MPI", "Slurm", ... */
 } axle__membership;
 

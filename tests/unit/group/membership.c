@@ -179,6 +179,11 @@ static void secret_and_listener_are_taken(void **state)
     assert_int_equal(m.listen_fd, fd);
     assert_string_equal(m.secret, "s");
     assert_string_equal(axle__setting_shown(AXLE_SETTING_SECRET), "(not shown)");
+    set("RANK=0 WORLD_SIZE=2 AXLE_RENDEZVOUS=redis://:password@host");
+    assert_string_equal(axle__setting_shown(AXLE_SETTING_RENDEZVOUS), "(not shown)");
+    set("RANK=0 WORLD_SIZE=2 AXLE_RENDEZVOUS=redis://host");
+    assert_string_equal(axle__setting_shown(AXLE_SETTING_RENDEZVOUS), "redis://host");
+    set(text);
     /* Another rank has no use for it, nor has rank 0 once it is closed. */
     setenv("RANK", "1", 1);
     assert_int_equal(axle__membership_read(&m), AXLE_OK);

@@ -137,7 +137,7 @@ static void leftover_of_another_host_is_judged_by_its_port(void **state)
     axle__rendezvous *rendezvous;
     assert_ok(axle__socket_listen("127.0.0.1", 0, &listener, &port));
     write_notice("127.0.0.1", port);
-    assert_ok(axle__rendezvous_open(where, "", &rendezvous));
+    assert_ok(axle__rendezvous_open(where, "", INT64_MAX, &rendezvous));
     assert_failed(axle__rendezvous_publish(rendezvous, 1), AXLE_ERR_BUSY, "process 7 on elsewhere",
                   files_path("axle-job.address"), NULL);
     axle__socket_close(listener);
@@ -153,7 +153,7 @@ static void unreachable_leftover_is_named(void **state)
     write_notice("no.such.host.of.a.name.that.is.longer.than.any.label.may.be-------------------"
                  "--------------",
                  5);
-    assert_ok(axle__rendezvous_open(where, "", &rendezvous));
+    assert_ok(axle__rendezvous_open(where, "", INT64_MAX, &rendezvous));
     assert_failed(axle__rendezvous_publish(rendezvous, 1), AXLE_ERR_BUSY, "if it is over, delete ",
                   files_path("axle-job.address"), NULL);
     axle__rendezvous_close(rendezvous);
@@ -166,15 +166,17 @@ static void others_find_what_was_published(void **state)
     axle__rendezvous *rendezvous, *reader;
     char hosts[512], reason[256];
     int port;
-    assert_ok(axle__rendezvous_open(where, "", &rendezvous));
-    assert_ok(axle__rendezvous_open(where, "", &reader));
+    assert_ok(axle__rendezvous_open(where, "", INT64_MAX, &rendezvous));
+    assert_ok(axle__rendezvous_open(where, "", INT64_MAX, &reader));
     write_notice("10.0.0.1,fd00::1", 77);
-    assert_true(axle__rendezvous_find(reader, hosts, sizeof(hosts), &port, reason, 256));
+    assert_int_equal(axle__rendezvous_find(reader, hosts, sizeof(hosts), &port, reason, 256),
+                     AXLE_OK);
     assert_string_equal(hosts, "10.0.0.1,fd00::1");
     assert_int_equal(port, 77);
     unlink(files_path("axle-job.address"));
     assert_ok(axle__rendezvous_publish(rendezvous, 99));
-    assert_true(axle__rendezvous_find(reader, hosts, sizeof(hosts), &port, reason, 256));
+    assert_int_equal(axle__rendezvous_find(reader, hosts, sizeof(hosts), &port, reason, 256),
+                     AXLE_OK);
     assert_string_equal(hosts, "127.0.0.1");
     assert_int_equal(port, 99);
     /* What another one wrote meanwhile is not taken back. */
@@ -198,10 +200,11 @@ static void damaged_files_are_no_addresses(void **state)
     axle__rendezvous *reader;
     char hosts[512], reason[256];
     int port = -5;
-    assert_ok(axle__rendezvous_open(where, "", &reader));
+    assert_ok(axle__rendezvous_open(where, "", INT64_MAX, &reader));
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         files_write_text("axle-job.address", texts[k]);
-        assert_false(axle__rendezvous_find(reader, hosts, sizeof(hosts), &port, reason, 256));
+        assert_int_equal(axle__rendezvous_find(reader, hosts, sizeof(hosts), &port, reason, 256),
+                         AXLE_ERR_NOT_READY);
         assert_non_null(strstr(reason, "it is not whole"));
     }
     assert_int_equal(port, -5);
@@ -223,7 +226,7 @@ static void names_of_jobs_do_not_collide(void **state)
     enum { COUNT = sizeof(names) / sizeof(names[0]) };
     axle__rendezvous *all[COUNT];
     for (size_t k = 0; k < COUNT; k++) {
-        assert_ok(axle__rendezvous_open(where, names[k], &all[k]));
+        assert_ok(axle__rendezvous_open(where, names[k], INT64_MAX, &all[k]));
         assert_ok(axle__rendezvous_publish(all[k], 1));
     }
     assert_int_equal(files_count(0), COUNT);
@@ -236,13 +239,18 @@ static void other_places_are_refused(void **state)
 {
     (void)state;
     axle__rendezvous *none = NULL;
-    assert_failed(axle__rendezvous_open("folder", "", &none), AXLE_ERR_INVALID, "file:///folder",
+    assert_failed(axle__rendezvous_open("folder", "", INT64_MAX, &none), AXLE_ERR_INVALID,
+                  "file:///folder", NULL);
+    assert_failed(axle__rendezvous_open("file://folder", "", INT64_MAX, &none), AXLE_ERR_INVALID,
                   NULL);
-    assert_failed(axle__rendezvous_open("file://folder", "", &none), AXLE_ERR_INVALID, NULL);
-    assert_failed(axle__rendezvous_open("redis://host:1", "", &none), AXLE_ERR_UNSUPPORTED,
-                  "redis://host:1", NULL);
-    assert_failed(axle__rendezvous_open("file:///no/such/folder", "", &none), AXLE_ERR_IO,
-                  "/no/such/folder", NULL);
+    assert_failed(axle__rendezvous_open("rediss://:secret@host", "", INT64_MAX, &none),
+                  AXLE_ERR_INVALID, "(not shown)", NULL);
+#ifndef HAVE_HIREDIS
+    assert_failed(axle__rendezvous_open("redis://host:1", "", INT64_MAX, &none),
+                  AXLE_ERR_UNSUPPORTED, "redis://host:1", "--with-hiredis", NULL);
+#endif
+    assert_failed(axle__rendezvous_open("file:///no/such/folder", "", INT64_MAX, &none),
+                  AXLE_ERR_IO, "/no/such/folder", NULL);
     assert_null(none);
     axle__rendezvous_close(NULL);
 }
