@@ -71,7 +71,7 @@ check 'what was damaged is built again' builds "$total" ''
 check 'entries can be emptied' for_each_entry ': >"$entry"'
 check 'what was emptied is built again' builds "$total" ''
 check 'once, too' builds 0 ''
-check 'without a home, programs are built every time' builds "$total" '' -u XDG_CACHE_HOME HOME=/nonexistent
+check 'without a home, programs are built every time' builds "$total" '' -u XDG_CACHE_HOME HOME=/proc/none
 check 'a cache folder that can not be made is none' builds "$total" '' XDG_CACHE_HOME=/dev/null/none
 if [ "$(id -u)" -eq 0 ]; then
     skip 'a cache folder that can not be written is none' 'root writes everywhere'
