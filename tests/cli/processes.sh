@@ -14,6 +14,8 @@ if [ -d "$pictures" ]; then
 else
     data=
 fi
+updates=40
+[ "$sanitizer" = no ] || updates=5
 fast=reference
 ! has_backend onednn || fast=onednn
 
@@ -64,17 +66,17 @@ as_one()
 # shellcheck disable=SC2086 # words
 lenet()
 {
-    "$@" $data --model lenet --dropout 0.1 --seed 1 --max-steps 40
+    "$@" $data --model lenet --dropout 0.1 --seed 1 --max-steps $updates
 }
 
 check "lenet on $fast, one process of 64 samples" lenet run one 1 "$fast" --batch-size 64
-check 'two processes of 32 have its losses' lenet as_one two 2 "$fast" 40 1e-5 --batch-size 32
-check 'four processes of 16 have its losses' lenet as_one four 4 "$fast" 40 1e-5 --batch-size 16
+check 'two processes of 32 have its losses' lenet as_one two 2 "$fast" "$updates" 1e-5 --batch-size 32
+check 'four processes of 16 have its losses' lenet as_one four 4 "$fast" "$updates" 1e-5 --batch-size 16
 check 'two processes of 16, two batches an update, have its losses' \
-    lenet as_one windows 2 "$fast" 40 1e-5 --batch-size 16 --accumulate 2
+    lenet as_one windows 2 "$fast" "$updates" 1e-5 --batch-size 16 --accumulate 2
 if [ "$fast" = onednn ]; then
     check 'processes on onednn and on reference have its losses' \
-        lenet as_one mixed 2 onednn,reference 40 1e-5 --batch-size 32
+        lenet as_one mixed 2 onednn,reference "$updates" 1e-5 --batch-size 32
 else
     skip 'processes on onednn and on reference have its losses' 'there is no onednn backend'
 fi

@@ -160,6 +160,95 @@ static void stopped_inside(void **state)
     lose_inside((plan){.victim = 1, .signal = SIGSTOP, .n = 16 << 20, .delay = 0.2}, 3.0);
 }
 
+/* Let all TCP connections of this process end with a reset, without closing what others use. */
+static void reset_connections(void)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        struct sockaddr_in peer;
+        socklen_t size = sizeof(peer);
+        if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET)
+            connect(fd, &(struct sockaddr){.sa_family = AF_UNSPEC}, sizeof(struct sockaddr));
+    }
+}
+
+static void *reset_later(void *argument)
+{
+    const plan *p = argument;
+    job_sleep(p->delay);
+    job_own_note->at = job_now();
+    reset_connections();
+    return NULL;
+}
+
+static int is_cut_off(axle_group *unused, void *user)
+{
+    (void)unused;
+    plan *p = user;
+    axle_group *group;
+    pthread_t timer;
+    double since = job_now() + p->delay;
+    CHECK(axle_group_join(&group) == AXLE_OK);
+    bool resets = axle_group_rank(group) == p->victim;
+    if (resets)
+        CHECK(pthread_create(&timer, NULL, reset_later, p) == 0);
+    int status = AXLE_OK;
+    while (!status)
+        status = add_once(group, p->n);
+    if (resets) {
+        CHECK(pthread_join(timer, NULL) == 0);
+        CHECK(job_now() - since < 8.0 + patience);
+        return expect_failure(status);
+    }
+    return expect_poison(group, status);
+}
+
+static void reset(void **state)
+{
+    (void)state;
+    plan p = {.victim = 1, .n = 1 << 20, .delay = 0.3};
+    job j = job_run_with(3, 8.0, true, is_cut_off, &p);
+    job_expect_exit(&j, 1, EXIT_AS_EXPECTED);
+    for (int rank = 0; rank < 3; rank += 2) {
+        job_expect_exit(&j, rank, EXIT_AS_EXPECTED);
+        job_expect_note(&j, rank, "rank 1");
+    }
+    job_forget(&j);
+}
+
+/* ------------------------------------------------------------------ not dead */
+
+/* A child wakes the process that stops itself, for less than the timeout. */
+static void pause_self(void)
+{
+    pid_t waker = fork();
+    if (waker == 0) {
+        job_sleep(1.5);
+        kill(getppid(), SIGCONT);
+        _exit(0);
+    }
+    kill(getpid(), SIGSTOP);
+    waitpid(waker, NULL, 0);
+}
+
+static int takes_its_time(axle_group *group, void *user)
+{
+    (void)user;
+    CHECK(add_once(group, 1000) == AXLE_OK);
+    if (axle_group_rank(group) == 1)
+        pause_self();
+    CHECK(add_once(group, 1000) == AXLE_OK);
+    job_sleep(5.0);
+    CHECK(add_once(group, 1000) == AXLE_OK);
+    return 0;
+}
+
+static void late_is_not_dead(void **state)
+{
+    (void)state;
+    job j = job_run_with(3, 4.0, false, takes_its_time, NULL);
+    job_expect_good(&j);
+}
+
 /* ------------------------------------------------------------------ elsewhere */
 
 /* Rank 0 alone gathers, while the others compute. */
@@ -235,11 +324,13 @@ static int exits_early(axle_group *unused, void *user)
     (void)unused, (void)user;
     axle_group *group;
     CHECK(axle_group_join(&group) == AXLE_OK);
-    CHECK(add_once(group, 1000) == AXLE_OK);
-    job_own_note->at = job_now();
-    if (axle_group_rank(group) == 1)
+    int status = add_once(group, 1000);
+    if (axle_group_rank(group) == 1) {
+        CHECK(status == AXLE_OK);
+        job_own_note->at = job_now();
         exit(0);
-    return expect_poison(group, add_once(group, 1000));
+    }
+    return expect_poison(group, status ? status : add_once(group, 1000));
 }
 
 static void exit_without_leaving(void **state)
@@ -301,6 +392,8 @@ static const struct CMUnitTest tests[] = {
     UNIT("a process killed while 64 MiB are on their way", killed_inside),
     UNIT("a process stopped between two collectives", stopped),
     UNIT("a process stopped while 64 MiB are on their way", stopped_inside),
+    UNIT("a process whose connections are reset", reset),
+    UNIT("who pauses or computes for long is not lost", late_is_not_dead),
     UNIT("a collective that only one process calls names the others", only_one_gathers),
     UNIT("uneven numbers of steps are an error on all processes", uneven_steps),
     UNIT("a process that exits without leaving is lost", exit_without_leaving),

@@ -10,7 +10,7 @@ export AXLE_TRANSPORT
 [ -x "$top_builddir/tests/unit/group/collectives" ] || skip_all 'the unit tests were not built'
 [ "$sanitizer" != thread ] || skip_all 'ThreadSanitizer does not see how Gloo synchronises'
 
-for program in group/collectives group/mismatches group/deaths; do
+for program in group/collectives group/mismatches group/deaths train/parallel train/processes; do
     check "$program over Gloo" "$top_builddir/tests/unit/$program"
 done
 finish

@@ -39,10 +39,9 @@ typedef struct job {
     int size;
     double timeout; /* seconds; 0: 60 */
     bool by_itself; /* the body joins the group, and gets NULL */
-    int reaped[JOB_MOST];
+    bool reaped[JOB_MOST], stopped[JOB_MOST];
     pid_t pid[JOB_MOST];
     int status[JOB_MOST];
-    double ended[JOB_MOST];
     job_note *notes;
 } job;
 
@@ -163,28 +162,29 @@ static inline void job_start(job *j, job_body body, void *user)
     close(listener);
 }
 
-/* Wait for all but those that are stopped, then for those. */
+/* Look at a process once; whether it is still running. One that is stopped is not. */
+static inline bool job_look(job *j, int rank)
+{
+    int status, flags = WNOHANG | WUNTRACED | WCONTINUED;
+    while (!j->reaped[rank] && waitpid(j->pid[rank], &status, flags) == j->pid[rank]) {
+        j->stopped[rank] = WIFSTOPPED(status);
+        j->reaped[rank] = WIFEXITED(status) || WIFSIGNALED(status);
+        j->status[rank] = status;
+    }
+    return !j->reaped[rank] && !j->stopped[rank];
+}
+
+/* Wait for all but those that are stopped, then end those. */
 static inline void job_reap(job *j)
 {
-    int left = j->size;
     double patience = job_now() + JOB_ALARM;
-    while (left > 0 && job_now() < patience) {
-        for (int rank = 0; rank < j->size; rank++) {
-            if (j->reaped[rank])
-                continue;
-            int got = waitpid(j->pid[rank], &j->status[rank], WNOHANG | WUNTRACED);
-            if (got == j->pid[rank] && WIFSTOPPED(j->status[rank]))
-                j->reaped[rank] = -1;
-            else if (got == j->pid[rank]) {
-                j->reaped[rank] = 1;
-                j->ended[rank] = job_now();
-            }
-            left -= j->reaped[rank] != 0;
-        }
-        job_sleep(0.005);
+    for (int running = 1; running > 0 && job_now() < patience; job_sleep(0.005)) {
+        running = 0;
+        for (int rank = 0; rank < j->size; rank++)
+            running += job_look(j, rank);
     }
     for (int rank = 0; rank < j->size; rank++)
-        if (j->reaped[rank] <= 0) {
+        if (!j->reaped[rank]) {
             kill(j->pid[rank], SIGKILL);
             waitpid(j->pid[rank], &j->status[rank], 0);
         }
