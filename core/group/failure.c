@@ -86,11 +86,16 @@ static bool tell_loss(axle_group *group, char *text, size_t size)
     return lost;
 }
 
+bool axle__group_lost(axle_group *group, char *text, size_t size)
+{
+    return hear_of_loss(group) && tell_loss(group, text, size);
+}
+
 static void explain(axle_group *group, int peer, axle_status status, const char *transport_says,
                     char *text, size_t size)
 {
     text[0] = '\0';
-    if (status != AXLE_ERR_TIMEOUT && hear_of_loss(group) && tell_loss(group, text, size))
+    if (status != AXLE_ERR_TIMEOUT && axle__group_lost(group, text, size))
         return;
     survey(group, text, size);
     if (!text[0] && !tell_loss(group, text, size))

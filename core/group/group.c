@@ -160,8 +160,12 @@ static int connect_transport(axle__task *task)
     axle__error_buffer error;
     axle__error_buffer_init(&error);
     axle_status status = group->transport->group_create(&config, &link, &error.error);
-    if (status)
-        return axle_error_set(status, "transport %s: %s", group->transport->name, error.text);
+    if (status) {
+        char who[320];
+        bool lost = axle__group_lost(group, who, sizeof(who));
+        return axle_error_set(status, "transport %s: %s%s%s", group->transport->name, error.text,
+                              lost ? "; " : "", lost ? who : "");
+    }
     pthread_mutex_lock(&group->mutex);
     group->link = link;
     pthread_mutex_unlock(&group->mutex);

@@ -111,6 +111,8 @@ int axle__transport_load(const axle_collective **out);
 void *axle__group_thread(void *group);
 /* Part with the transport, on the group's thread: from here on it leaves all memory alone. */
 void axle__group_unlink(axle_group *group);
+/* Whether a process was lost, or is within a moment; who, and why. */
+bool axle__group_lost(axle_group *group, char *text, size_t size);
 /* Make the group useless; `reason` goes to the others, too. */
 void axle__group_poison(axle_group *group, const char *reason);
 

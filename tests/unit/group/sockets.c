@@ -4,7 +4,8 @@
  * does what the interface allows at its most careless: it writes without looking at SIGPIPE, and
  * into the caller's memory until the group is destroyed.
  *
- * SOCKETS_FAULT in the environment makes it a bad one: "declines", "lacks" a slot, or "newer".
+ * SOCKETS_FAULT in the environment makes it a bad one: "declines", "lacks" a slot, is "newer", or
+ * "fails" to connect.
  */
 #define _GNU_SOURCE 1
 #include <arpa/inet.h>
@@ -262,10 +263,12 @@ static axle_status tell_place(const axle_cl_config *config, int port, axle_error
     return config->store->set(config->store->ctx, key, place, strlen(place) + 1, error);
 }
 
+/* Everyone's place is asked for, also of those who connect to this process: the store knows whether
+ * they are lost. */
 static axle_status connect_lower(axle_cl_group *group, const axle_cl_config *config,
                                  axle_error *error)
 {
-    for (int peer = 0; peer < group->rank; peer++) {
+    for (int peer = 0; peer < group->size; peer++) {
         char key[32];
         void *place;
         uint64_t size;
@@ -274,11 +277,12 @@ static axle_status connect_lower(axle_cl_group *group, const axle_cl_config *con
             config->store->get(config->store->ctx, key, config->timeout_ns, &place, &size, error);
         if (status)
             return status;
-        int fd = connect_to(group, place);
+        int fd = peer < group->rank ? connect_to(group, place) : -1;
         services->free(services->ctx, place);
-        if (fd < 0)
+        if (fd < 0 && peer < group->rank)
             return fail(error, AXLE_ERR_IO, strerror(errno));
-        use(group, peer, fd);
+        if (fd >= 0)
+            use(group, peer, fd);
     }
     return AXLE_OK;
 }
@@ -313,6 +317,9 @@ static void group_destroy(axle_cl_group *group);
 static axle_status group_create(const axle_cl_config *config, axle_cl_group **out,
                                 axle_error *error)
 {
+    const char *fault = getenv("SOCKETS_FAULT");
+    if (fault && strcmp(fault, "fails") == 0)
+        return fail(error, AXLE_ERR_IO, "the network is down");
     int port, listener = listen_at(config->address, &port);
     axle_cl_group *group = calloc(1, sizeof(*group));
     if (listener < 0 || !group || config->size > PEERS_MOST) {

@@ -62,6 +62,32 @@ static void faulty(void **state)
     fails_to_join((wrong){NULL, "newer", {"sockets.so", "interface 2"}});
 }
 
+/* Rank 1 has no network: the others need not wait for the timeout to hear of it. */
+static int joins_without_one(axle_group *unused, void *user)
+{
+    (void)unused, (void)user;
+    axle_group *group = NULL;
+    if (strcmp(getenv("RANK"), "1") == 0)
+        setenv("SOCKETS_FAULT", "fails", 1);
+    double begin = job_now();
+    CHECK(axle_group_join(&group) != AXLE_OK && !group);
+    CHECK(job_now() - begin < 10.0);
+    job_note_error();
+    return 0;
+}
+
+static void one_cannot_connect(void **state)
+{
+    (void)state;
+    job j = job_run_with(3, 30.0, true, joins_without_one, NULL);
+    for (int rank = 0; rank < 3; rank++) {
+        job_expect_exit(&j, rank, 0);
+        job_expect_note(&j, rank, "the network is down");
+        job_expect_note(&j, rank, rank == 1 ? "sockets" : "rank 1");
+    }
+    job_forget(&j);
+}
+
 static int joins_alone(axle_group *group, void *user)
 {
     (void)user;
@@ -83,6 +109,7 @@ static const struct CMUnitTest tests[] = {
     UNIT("a transport that is missing is named", missing),
     UNIT("a file that is no transport is named", no_transport),
     UNIT("a transport that declines, lacks a slot or is of another interface is named", faulty),
+    UNIT("a process that can not connect is named by all at once", one_cannot_connect),
     UNIT("a process alone needs no transport", one_needs_none),
 };
 UNIT_MAIN(tests)
