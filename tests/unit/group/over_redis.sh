@@ -14,9 +14,12 @@ for port in $(awk 'BEGIN { srand(); for (k = 0; k < 9; k++) print 20000 + int(ra
     server=$!
     trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
     tries=100
-    until grep -q 'Ready to accept' "$work/server.log"; do
+    until grep -qs 'Ready to accept' "$work/server.log"; do
         tries=$((tries - 1))
-        [ $tries -gt 0 ] && kill -0 $server 2>/dev/null || continue 2
+        if [ $tries -eq 0 ] || ! kill -0 $server 2>/dev/null; then
+            kill $server 2>/dev/null
+            continue 2
+        fi
         sleep 0.1
     done
     break
