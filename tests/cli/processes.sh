@@ -9,7 +9,7 @@
 AXLE_TIMEOUT=60
 export AXLE_TIMEOUT
 pictures=/usr/share/datasets/fashion-mnist
-if [ -d "$pictures" ]; then
+if [ -d "$pictures" ] && "$AXLE" info | grep -q '^ *zlib *yes'; then
     data="--data $pictures"
 else
     data=
