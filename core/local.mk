@@ -3,7 +3,7 @@
 # libaxle. Its objects are gathered in a convenience library, which white-box tests link too.
 # Folders stand in the order of dependency: each includes only from those above it.
 noinst_LTLIBRARIES += %D%/libcore.la
-%C%_libcore_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/core \
+%C%_libcore_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/core -DAXLE_NO_CALL_SITES \
 	-DAXLE_PKGLIBDIR='"$(pkglibdir)"'
 %C%_libcore_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(HWLOC_CFLAGS) \
 	$(HIREDIS_CFLAGS)

@@ -314,6 +314,7 @@ static void see_everyone_off(axle_group *group)
 static int leave(axle_group *group)
 {
     axle__task task = {.header = {.kind = AXLE__TASK_LEAVE}};
+    axle__header_site(&task.header);
     int status = AXLE_OK;
     if (group->size > 1) {
         axle__error_record outer;

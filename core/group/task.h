@@ -79,6 +79,8 @@ struct axle__task {
     axle__task *next;
 };
 
+/* Note where this thread said that it calls; see axle_call_site(). */
+void axle__header_site(axle__header *header);
 /* "all_reduce". */
 const char *axle__task_name(const axle__header *header);
 /* "all_reduce of (3, 4) f32 at train.c:33" in `text`; returns it. */

@@ -17,14 +17,20 @@ void axle_call_site(const char *file, int line)
              slash ? slash + 1 : file, line);
 }
 
+void axle__header_site(axle__header *header)
+{
+    snprintf(header->site, sizeof(header->site), "%s", call_site);
+}
+
 /* ------------------------------------------------------------------ tasks of tensors */
 
 /* Tensor of a task, its elements in host memory, and what comes back. */
 typedef struct exchange {
     axle__task task;
     axle_group *group;
-    size_t bytes;        /* of `in` */
-    void *result;        /* what place made */
+    size_t bytes; /* of `in` */
+    void *copy;   /* of the tensor's elements; NULL: they are where the host can reach them */
+    void *result; /* what place made */
     int64_t result_rows; /* of dim 0 */
 } exchange;
 
@@ -40,7 +46,7 @@ static void describe(axle__task *task, int kind, const axle_tensor *tensor, int 
     axle__header *header = &task->header;
     header->kind = (uint8_t)kind;
     header->root = root;
-    snprintf(header->site, sizeof(header->site), "%s", call_site);
+    axle__header_site(header);
     call_site[0] = '\0';
     if (!tensor)
         return;
@@ -66,6 +72,15 @@ static void as_rows(axle__header *header)
     header->dims[0] = 1;
 }
 
+/* Where the elements lie, row by row, in host memory; NULL where they do not. */
+static void *host_address(const axle_tensor *tensor)
+{
+    const axle__block *block = tensor->storage->block;
+    if (!tensor->row_major || !block || !block->host || !tensor->device->synchronous)
+        return NULL;
+    return block->host + (tensor->view.offset - block->offset);
+}
+
 static int open_exchange(exchange *e, axle_group *group, int kind, const axle_tensor *tensor,
                          int root)
 {
@@ -75,13 +90,16 @@ static int open_exchange(exchange *e, axle_group *group, int kind, const axle_te
     if (!tensor)
         return AXLE_OK;
     e->bytes = (size_t)tensor->count * axle_dtype_size((int)axle__dtype(tensor));
-    e->task.in = e->task.out = axle__alloc_aligned(e->bytes ? e->bytes : 1, 64);
-    return e->task.in ? axle_tensor_read(tensor, e->task.in, e->bytes) : axle_error_code();
+    e->task.in = e->task.out = host_address(tensor);
+    if (e->task.in)
+        return AXLE_OK;
+    e->task.in = e->task.out = e->copy = axle__alloc_aligned(e->bytes ? e->bytes : 1, 64);
+    return e->copy ? axle_tensor_read(tensor, e->copy, e->bytes) : axle_error_code();
 }
 
 static void close_exchange(exchange *e)
 {
-    axle__free(e->task.in);
+    axle__free(e->copy);
     axle__free(e->result);
 }
 
@@ -107,8 +125,10 @@ static int make_room(exchange *e, const axle__header *header, uint64_t count, in
 
 static int overwrite(exchange *e, axle_tensor *tensor, int status)
 {
-    if (!status)
+    if (!status && e->copy)
         status = axle_tensor_write(tensor, e->task.out, e->bytes);
+    else if (!status)
+        axle__tensor_touch(tensor);
     close_exchange(e);
     return status;
 }
@@ -122,7 +142,7 @@ static int run_in_place(exchange *e, axle_tensor *tensor, int status)
 
 /* ------------------------------------------------------------------ the collectives */
 
-int(axle_all_reduce)(axle_group *group, axle_tensor *tensor, int op)
+int axle_all_reduce(axle_group *group, axle_tensor *tensor, int op)
 {
     exchange e;
     if (axle__check_tensor("axle_all_reduce", tensor) ||
@@ -133,7 +153,7 @@ int(axle_all_reduce)(axle_group *group, axle_tensor *tensor, int op)
     return run_in_place(&e, tensor, status);
 }
 
-int(axle_broadcast)(axle_group *group, axle_tensor *tensor, int root)
+int axle_broadcast(axle_group *group, axle_tensor *tensor, int root)
 {
     exchange e;
     if (axle__check_tensor("axle_broadcast", tensor) ||
@@ -171,14 +191,14 @@ static axle_tensor *gather(axle_group *group, axle_tensor *tensor, int kind, int
     return result;
 }
 
-axle_tensor *(axle_all_gather)(axle_group *group, axle_tensor *tensor)
+axle_tensor *axle_all_gather(axle_group *group, axle_tensor *tensor)
 {
     if (!tensor)
         return NULL;
     return gather(group, tensor, AXLE__TASK_ALL_GATHER, 0);
 }
 
-axle_tensor *(axle_gather_to)(axle_group *group, axle_tensor *tensor, int root)
+axle_tensor *axle_gather_to(axle_group *group, axle_tensor *tensor, int root)
 {
     if (!tensor || check_root(group, "axle_gather_to", root))
         return NULL;
@@ -210,7 +230,7 @@ static int place_scattered(axle__task *task, const axle__header *all, int size)
     return make_room(e, root, root->count / (uint64_t)size, root->dims[0] / size);
 }
 
-axle_tensor *(axle_scatter_from)(axle_group *group, axle_tensor *tensor, int root)
+axle_tensor *axle_scatter_from(axle_group *group, axle_tensor *tensor, int root)
 {
     exchange e;
     bool is_root = group->rank == root;
@@ -239,7 +259,7 @@ static int place_share(axle__task *task, const axle__header *all, int size)
     return make_room(e, &task->header, task->header.count / (uint64_t)size, rows);
 }
 
-axle_tensor *(axle_reduce_scatter)(axle_group *group, axle_tensor *tensor, int op)
+axle_tensor *axle_reduce_scatter(axle_group *group, axle_tensor *tensor, int op)
 {
     exchange e;
     if (!tensor)
@@ -254,7 +274,7 @@ axle_tensor *(axle_reduce_scatter)(axle_group *group, axle_tensor *tensor, int o
     return result;
 }
 
-int(axle_barrier)(axle_group *group)
+int axle_barrier(axle_group *group)
 {
     exchange e;
     open_exchange(&e, group, AXLE__TASK_BARRIER, NULL, 0);
@@ -280,12 +300,12 @@ static int message(axle_group *group, axle_tensor *tensor, int kind, int peer, c
     return status;
 }
 
-int(axle_send)(axle_group *group, axle_tensor *tensor, int peer)
+int axle_send(axle_group *group, axle_tensor *tensor, int peer)
 {
     return message(group, tensor, AXLE__TASK_SEND, peer, "axle_send");
 }
 
-int(axle_receive)(axle_group *group, axle_tensor *tensor, int peer)
+int axle_receive(axle_group *group, axle_tensor *tensor, int peer)
 {
     return message(group, tensor, AXLE__TASK_RECEIVE, peer, "axle_receive");
 }

@@ -136,6 +136,7 @@ static void hand_over(bucket *b, uint8_t absent)
     header->weighted = !reducer->again;
     header->weight = reducer->weight;
     header->absent = absent;
+    axle__header_site(header);
     b->handed_over = true;
     reducer->next++;
     axle__group_submit(reducer->group, &b->task);

@@ -136,6 +136,18 @@ AXLE_API int axle_check_trigger(axle_accelerator *accelerator, int *out);
 AXLE_API void axle_print(const axle_accelerator *accelerator, const char *format, ...)
     AXLE_PRINTF(2, 3);
 
+#ifndef AXLE_NO_CALL_SITES
+#define axle_backward(...) (AXLE_HERE, axle_backward(__VA_ARGS__))
+#define axle_backward_weighted(...) (AXLE_HERE, axle_backward_weighted(__VA_ARGS__))
+#define axle_end_training(...) (AXLE_HERE, axle_end_training(__VA_ARGS__))
+#define axle_wait_for_everyone(...) (AXLE_HERE, axle_wait_for_everyone(__VA_ARGS__))
+#define axle_accelerator_gather(...) (AXLE_HERE, axle_accelerator_gather(__VA_ARGS__))
+#define axle_gather_for_metrics(...) (AXLE_HERE, axle_gather_for_metrics(__VA_ARGS__))
+#define axle_accelerator_reduce(...) (AXLE_HERE, axle_accelerator_reduce(__VA_ARGS__))
+#define axle_weighted_mean(...) (AXLE_HERE, axle_weighted_mean(__VA_ARGS__))
+#define axle_check_trigger(...) (AXLE_HERE, axle_check_trigger(__VA_ARGS__))
+#endif
+
 AXLE_END_DECLS
 
 #endif

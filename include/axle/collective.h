@@ -64,8 +64,8 @@ typedef struct axle_collective {
     /* Messages. One of `size` bytes (> 0) goes from a process to a peer; sender and receiver name
      * the same tag and the same size. Messages of one tag arrive in order. A receiver may ask
      * before or after the sender sends; a sender may have to wait for the receiver. Memory stays
-     * with the caller, untouched (read, for send) until wait; only the answer of a peer to a message
-     * that it has received whole may be received to where that message was sent from. */
+     * with the caller, untouched (read, for send) until wait; only the answer of a peer to a
+     * message that it has received whole may be received to where that message was sent from. */
     axle_status (*send)(axle_cl_group *group, int32_t peer, uint64_t tag, const void *data,
                         uint64_t size, axle_cl_request **out, axle_error *error);
     axle_status (*recv)(axle_cl_group *group, int32_t peer, uint64_t tag, void *data, uint64_t size,

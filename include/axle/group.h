@@ -68,9 +68,11 @@ AXLE_API int axle_receive(axle_group *group, axle_tensor *tensor, int peer);
 /** Root's bytes. @param bytes,size  in on root; on the others memory for axle_free(). */
 AXLE_API int axle_broadcast_bytes(axle_group *group, void **bytes, size_t *size, int root);
 
-/** Note where this thread makes its next call, for messages; the macros below do. */
+/** Note where this thread makes its next call, for messages; the macros below do, unless
+ * AXLE_NO_CALL_SITES is defined. */
 AXLE_API void axle_call_site(const char *file, int line);
 #define AXLE_HERE axle_call_site(__FILE__, __LINE__)
+#ifndef AXLE_NO_CALL_SITES
 #define axle_all_reduce(...) (AXLE_HERE, axle_all_reduce(__VA_ARGS__))
 #define axle_reduce_scatter(...) (AXLE_HERE, axle_reduce_scatter(__VA_ARGS__))
 #define axle_all_gather(...) (AXLE_HERE, axle_all_gather(__VA_ARGS__))
@@ -80,6 +82,7 @@ AXLE_API void axle_call_site(const char *file, int line);
 #define axle_barrier(...) (AXLE_HERE, axle_barrier(__VA_ARGS__))
 #define axle_send(...) (AXLE_HERE, axle_send(__VA_ARGS__))
 #define axle_receive(...) (AXLE_HERE, axle_receive(__VA_ARGS__))
+#endif
 
 AXLE_END_DECLS
 
