@@ -101,6 +101,16 @@ train_together()
         { d = $2 - $4; if (d > 1e-10 || d < -1e-10) { print; bad = 1 } } END { exit bad || NR != 20 }'
 }
 
+# The network as before: hosts forget that they could not reach one another.
+mend()
+{
+    ip -n "$prefix-0" link set "port$1" up
+    sleep 1
+    for host in $hosts; do
+        ip -n "$prefix-$host" neighbour flush dev eth0
+    done
+}
+
 # The timeout is 6 s: errors come 8 s after the cut at most, and processes take a while to end.
 cut_off()
 {
@@ -110,7 +120,7 @@ cut_off()
     cut=$(date +%s)
     ip -n "$prefix-0" link set "port$lost" down
     end "$hosts"
-    ip -n "$prefix-0" link set "port$lost" up
+    mend "$lost"
     for host in $hosts; do
         eval "code=\$code_$host at=\$at_$host"
         # shellcheck disable=SC2154 # set by eval
