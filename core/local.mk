@@ -39,6 +39,43 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/base/threads.c \
 	%D%/base/threads.h \
 	%D%/base/version.c \
+	%D%/job/admission.c \
+	%D%/job/auth.c \
+	%D%/job/auth.h \
+	%D%/job/channel.c \
+	%D%/job/channel.h \
+	%D%/job/control.c \
+	%D%/job/control.h \
+	%D%/job/control_state.h \
+	%D%/job/hostlist.c \
+	%D%/job/listener.c \
+	%D%/job/meeting.c \
+	%D%/job/membership.c \
+	%D%/job/membership.h \
+	%D%/job/notice.c \
+	%D%/job/notice.h \
+	%D%/job/owner.c \
+	%D%/job/owner.h \
+	%D%/job/pause.c \
+	%D%/job/pause.h \
+	%D%/job/peer.h \
+	%D%/job/rendezvous.c \
+	%D%/job/rendezvous.h \
+	%D%/job/rendezvous_file.c \
+	%D%/job/rendezvous_kind.h \
+	%D%/job/request.c \
+	%D%/job/server.c \
+	%D%/job/server.h \
+	%D%/job/server_state.h \
+	%D%/job/service.c \
+	%D%/job/socket.c \
+	%D%/job/socket.h \
+	%D%/job/socket_list.c \
+	%D%/job/socket_list.h \
+	%D%/job/store.c \
+	%D%/job/store.h \
+	%D%/job/wire.c \
+	%D%/job/wire.h \
 	%D%/device/allocator.c \
 	%D%/device/allocator.h \
 	%D%/device/cache.c \
@@ -201,16 +238,14 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/table.h \
 	%D%/data/table_read.c \
 	%D%/data/tensor_dataset.c \
-	%D%/group/admission.c \
-	%D%/group/auth.c \
-	%D%/group/auth.h \
-	%D%/group/channel.c \
-	%D%/group/channel.h \
+	%D%/io/module_state.c \
+	%D%/io/safetensors.c \
+	%D%/io/safetensors.h \
+	%D%/io/safetensors_dtype.c \
+	%D%/io/safetensors_dtype.h \
+	%D%/io/safetensors_write.c \
 	%D%/group/combine.c \
 	%D%/group/combine.h \
-	%D%/group/control.c \
-	%D%/group/control.h \
-	%D%/group/control_state.h \
 	%D%/group/distribution.c \
 	%D%/group/exchange.c \
 	%D%/group/failure.c \
@@ -218,48 +253,13 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/group.h \
 	%D%/group/half.h \
 	%D%/group/header.c \
-	%D%/group/hostlist.c \
-	%D%/group/listener.c \
-	%D%/group/meeting.c \
-	%D%/group/membership.c \
-	%D%/group/membership.h \
 	%D%/group/messages.c \
-	%D%/group/notice.c \
-	%D%/group/notice.h \
-	%D%/group/owner.c \
-	%D%/group/owner.h \
-	%D%/group/pause.c \
-	%D%/group/pause.h \
-	%D%/group/peer.h \
 	%D%/group/point.c \
 	%D%/group/reduction.c \
-	%D%/group/rendezvous.c \
-	%D%/group/rendezvous.h \
-	%D%/group/rendezvous_file.c \
-	%D%/group/rendezvous_kind.h \
-	%D%/group/request.c \
-	%D%/group/server.c \
-	%D%/group/server.h \
-	%D%/group/server_state.h \
-	%D%/group/service.c \
-	%D%/group/socket.c \
-	%D%/group/socket.h \
-	%D%/group/socket_list.c \
-	%D%/group/socket_list.h \
-	%D%/group/store.c \
-	%D%/group/store.h \
 	%D%/group/task.c \
 	%D%/group/task.h \
 	%D%/group/tensors.c \
 	%D%/group/transport.c \
-	%D%/group/wire.c \
-	%D%/group/wire.h \
-	%D%/io/module_state.c \
-	%D%/io/safetensors.c \
-	%D%/io/safetensors.h \
-	%D%/io/safetensors_dtype.c \
-	%D%/io/safetensors_dtype.h \
-	%D%/io/safetensors_write.c \
 	%D%/train/accelerator.c \
 	%D%/train/accelerator.h \
 	%D%/train/prepare.c \
@@ -272,11 +272,11 @@ noinst_LTLIBRARIES += %D%/libcore.la
 
 if HAVE_HIREDIS
 %C%_libcore_la_SOURCES += \
-	%D%/group/redis.c \
-	%D%/group/redis.h \
-	%D%/group/redis_url.c \
-	%D%/group/redis_url.h \
-	%D%/group/rendezvous_redis.c
+	%D%/job/redis.c \
+	%D%/job/redis.h \
+	%D%/job/redis_url.c \
+	%D%/job/redis_url.h \
+	%D%/job/rendezvous_redis.c
 endif
 
 # The numbers are current:revision:age of the interface that include/axle declares. At a release:

@@ -56,6 +56,13 @@ unit_tests = \
 	%D%/unit/base/settings \
 	%D%/unit/base/text \
 	%D%/unit/base/threads \
+	%D%/unit/job/control \
+	%D%/unit/job/losses \
+	%D%/unit/job/meeting \
+	%D%/unit/job/membership \
+	%D%/unit/job/rendezvous \
+	%D%/unit/job/strangers \
+	%D%/unit/job/wire \
 	%D%/unit/device/allocator \
 	%D%/unit/device/cache \
 	%D%/unit/device/dispatch \
@@ -92,16 +99,9 @@ unit_tests = \
 	%D%/unit/data/table \
 	%D%/unit/group/collectives \
 	%D%/unit/group/combine \
-	%D%/unit/group/control \
 	%D%/unit/group/deaths \
-	%D%/unit/group/losses \
-	%D%/unit/group/meeting \
-	%D%/unit/group/membership \
 	%D%/unit/group/mismatches \
-	%D%/unit/group/rendezvous \
-	%D%/unit/group/strangers \
 	%D%/unit/group/transport \
-	%D%/unit/group/wire \
 	%D%/unit/io/safetensors \
 	%D%/unit/tensor/create \
 	%D%/unit/tensor/host \
@@ -117,10 +117,10 @@ unit_tests = \
 	%D%/unit/models/image
 
 if HAVE_HIREDIS
-unit_tests += %D%/unit/group/rendezvous_redis
+unit_tests += %D%/unit/job/rendezvous_redis
 endif
-%C%_unit_group_rendezvous_redis_LDADD = $(LDADD) $(HIREDIS_LIBS)
-%D%/unit/group/rendezvous_redis.o: AM_CFLAGS += $(HIREDIS_CFLAGS)
+%C%_unit_job_rendezvous_redis_LDADD = $(LDADD) $(HIREDIS_LIBS)
+%D%/unit/job/rendezvous_redis.o: AM_CFLAGS += $(HIREDIS_CFLAGS)
 
 unit_headers = \
 	%D%/unit/autograd/refusals.h \
@@ -129,8 +129,8 @@ unit_headers = \
 	%D%/unit/device/plugins.h \
 	%D%/unit/files.h \
 	%D%/unit/group/processes.h \
-	%D%/unit/group/ranks.h \
-	%D%/unit/group/redis_server.h \
+	%D%/unit/job/ranks.h \
+	%D%/unit/job/redis_server.h \
 	%D%/unit/nn/golden_layer.h \
 	%D%/unit/nn/nn.h \
 	%D%/unit/openblas/plain_gemm.h \
@@ -229,7 +229,7 @@ model_tests = %D%/unit/models/image
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement
 TESTS += $(unit_tests) $(model_tests) %D%/unit/group/over_gloo.sh \
-	%D%/unit/group/over_redis.sh
+	%D%/unit/job/over_redis.sh
 else
 TESTS += %D%/build/no_cmocka.sh
 endif
@@ -345,7 +345,7 @@ EXTRA_DIST += \
 	%D%/build/lint.sh \
 	%D%/build/no_cmocka.sh \
 	%D%/unit/group/over_gloo.sh \
-	%D%/unit/group/over_redis.sh \
+	%D%/unit/job/over_redis.sh \
 	%D%/build/plugin_template.sh \
 	%D%/lsan.supp \
 	%D%/run \

@@ -12,8 +12,8 @@
 #include "axle/collective.h"
 #include "axle/group.h"
 #include "device/device.h"
-#include "group/control.h"
-#include "group/membership.h"
+#include "job/control.h"
+#include "job/membership.h"
 #include "group/task.h"
 
 struct axle_group {

@@ -4,7 +4,7 @@
 . "$top_srcdir/tests/tap.sh"
 
 # The order of the core's folders: each may include only those before it.
-layers='base device tensor autograd nn optim data group io train'
+layers='base job device tensor autograd nn optim data io group train'
 
 # includes_of FOLDER: print "FILE INCLUDED" for each include in quotes.
 includes_of()
