@@ -170,7 +170,8 @@ axle_status group_create(const axle_cl_config *config, axle_cl_group **out, axle
         attributes.hostname = config->address;
         group->device = gloo::transport::tcp::CreateDevice(attributes);
         group->context = std::make_shared<gloo::rendezvous::Context>(config->rank, config->size);
-        group->context->setTimeout(in_milliseconds(config->timeout_ns));
+        // Gloo waits five times as long for each connection.
+        group->context->setTimeout(in_milliseconds(config->timeout_ns / 5));
         auto store = std::make_shared<job_store>(config->store, config->timeout_ns);
         connect(*group->context, store, group->device, 0);
         *out = group.release();
