@@ -131,7 +131,23 @@ cut_off()
     done
 }
 
+# Two hosts reach rank 0's, and not each other.
+walled_off()
+{
+    ip -n "$prefix-3" neighbour replace 10.77.0.2 lladdr 02:00:00:00:00:99 dev eth0 nud permanent
+    begun=$(date +%s)
+    start "$hosts" 6 --batch-size 5
+    end "$hosts"
+    ip -n "$prefix-3" neighbour del 10.77.0.2 dev eth0
+    for host in $hosts; do
+        eval "code=\$code_$host at=\$at_$host"
+        [ "$code" -ne 0 ] && [ "$code" -lt 124 ] && [ $((at - begun)) -le 14 ] ||
+            { echo "host $host: exit $code after $((at - begun)) s"; tail -n 5 "$work"/err.?; return 1; }
+    done
+}
+
 check 'three hosts, whose names stand for 127.0.1.1 at home, train to the numbers of one' train_together
 check 'a host is cut off: all end in time, and name it' cut_off 3
 check "rank 0's host is cut off: all end in time, and name it" cut_off 1
+check 'hosts that can not reach each other give up in time' walled_off
 finish
