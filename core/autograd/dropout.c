@@ -40,7 +40,6 @@ axle_tensor *axle_dropout(axle_tensor *x, double p)
     if (p == 0.0)
         return x;
     dropout_record r = {.attrs = {sizeof(r.attrs), 0, p}, .seed = axle__random_next_key()};
-    int64_t rows = axle__rank(x) > 0 && x->view.dim[0] > 0 ? x->view.dim[0] : 1;
-    r.offset = (uint64_t)(axle_random_get().row * (x->count / rows));
+    r.offset = axle__random_first(axle__rank(x), x->view.dim);
     return axle__record(&dropout_rule, run_dropout(&r, x), &x, 1, NULL, 0, &r, sizeof(r));
 }

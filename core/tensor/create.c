@@ -72,6 +72,7 @@ axle_tensor *axle_rand(int dtype, int rank, const int64_t *dims)
     axle_random_attrs attrs = {sizeof(attrs), 0, 0.0, 1.0};
     axle__call call = AXLE__CALL(AXLE_OP_RANDOM, attrs);
     call.rng_seed = axle__random_next_key();
+    call.rng_offset = axle__random_first(rank, dims);
     return axle__checked(axle__elementwise(&call, y, NULL, 0, true), y);
 }
 
@@ -83,7 +84,7 @@ static axle_tensor *host_normals(int rank, const int64_t *dims)
     if (!host || (host->count && axle_tensor_data(host, &values)))
         return NULL;
     if (host->count)
-        axle__random_normal(values, host->count);
+        axle__random_normal_from(axle__random_first(rank, dims), values, host->count);
     return host;
 }
 

@@ -66,19 +66,41 @@ void axle__random_uniform(double *out, int64_t n)
     }
 }
 
-void axle__random_normal(double *out, int64_t n)
+/* Normals 2 * pair and 2 * pair + 1 of a draw (Box and Muller). */
+static void normal_pair(uint64_t key, uint64_t pair, double out[2])
+{
+    uint32_t block[4];
+    axle__philox(key, pair, block);
+    /* 32 bits a uniform, moved off zero, so that the logarithm is finite. */
+    double u = ((double)block[0] + 0.5) * 0x1p-32, v = (double)block[1] * 0x1p-32;
+    double radius = sqrt(-2.0 * log(u)), angle = 6.283185307179586 * v;
+    out[0] = radius * cos(angle);
+    out[1] = radius * sin(angle);
+}
+
+void axle__random_normal_from(uint64_t first, double *out, int64_t n)
 {
     uint64_t key = axle__random_next_key();
-    for (int64_t i = 0; i < n; i += 2) {
-        uint32_t block[4];
-        axle__philox(key, (uint64_t)i / 2, block);
-        /* 32 bits a uniform, moved off zero, so that the logarithm is finite. */
-        double u = ((double)block[0] + 0.5) * 0x1p-32, v = (double)block[1] * 0x1p-32;
-        double radius = sqrt(-2.0 * log(u)), angle = 6.283185307179586 * v;
-        out[i] = radius * cos(angle);
-        if (i + 1 < n)
-            out[i + 1] = radius * sin(angle);
+    double pair[2] = {0.0, 0.0};
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t number = first + (uint64_t)i;
+        if (i == 0 || number % 2 == 0)
+            normal_pair(key, number / 2, pair);
+        out[i] = pair[number % 2];
     }
+}
+
+void axle__random_normal(double *out, int64_t n)
+{
+    axle__random_normal_from(0, out, n);
+}
+
+uint64_t axle__random_first(int rank, const int64_t *dims)
+{
+    uint64_t a_row = 1;
+    for (int k = 1; k < rank; k++)
+        a_row *= (uint64_t)dims[k];
+    return rank > 0 ? (uint64_t)state.row * a_row : 0;
 }
 
 void axle_seed(uint64_t seed)

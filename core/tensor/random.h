@@ -15,5 +15,10 @@ uint64_t axle__random_next_key(void);
 /* n uniforms in [0, 1), or n standard normals: one draw. */
 void axle__random_uniform(double *out, int64_t n);
 void axle__random_normal(double *out, int64_t n);
+/* Normals number `first` to first + n - 1 of a draw. */
+void axle__random_normal_from(uint64_t first, double *out, int64_t n);
+/* Number of a tensor's first element in its draw, where dim 0 counts the rows of the batch: draws
+ * are made for the global batch, and this process takes its rows. */
+uint64_t axle__random_first(int rank, const int64_t *dims);
 
 #endif

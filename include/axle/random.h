@@ -3,9 +3,10 @@
  * @file random.h
  * Random numbers: Philox4x32-10, the same bits on every backend and number of processes.
  *
- * A draw is keyed by (seed, update, draw number); its elements are counted from the global index of
- * the batch's first row, so that the mask that dropout gives a sample does not depend on the number
- * of processes. The optimizer step advances the update; a loader's next batch restarts the draws.
+ * A draw is keyed by (seed, update, draw number). Inside a loop dim 0 of what is drawn counts the
+ * rows of the batch, and elements are counted from the global index of its first row, so that the
+ * mask that dropout gives a sample, or the noise that it is given, does not depend on the number of
+ * processes. The optimizer step advances the update; a loader's next batch restarts the draws.
  * State belongs to the thread.
  */
 #ifndef AXLE_RANDOM_H

@@ -147,6 +147,26 @@ static void empty_draws_are_fine(void **state)
                      0);
 }
 
+static axle_tensor *drawn_from_row(axle_tensor *(*draw)(int, int, const int64_t *), int64_t row,
+                                   int64_t rows)
+{
+    axle_random_set((axle_random_state){.seed = 5, .row = row});
+    return draw(AXLE_DTYPE_F64, AXLE_DIMS(rows, 3));
+}
+
+static void parts_of_a_batch_draw_its_parts(void **state)
+{
+    (void)state;
+    axle_tensor *(*const draws[])(int, int, const int64_t *) = {axle_rand, axle_randn};
+    for (int k = 0; k < 2; k++) {
+        axle_tensor *whole = drawn_from_row(draws[k], 0, 4);
+        axle_tensor *part[] = {drawn_from_row(draws[k], 0, 1), drawn_from_row(draws[k], 1, 2),
+                               drawn_from_row(draws[k], 3, 1)};
+        EXPECT(axle_all(axle_eq(whole, axle_concat(part, 3, 0)), 0, NULL, 0), 1);
+    }
+    axle_seed(0);
+}
+
 /* Rows keep their mask when a batch begins at another row. */
 static void dropout_is_keyed_by_the_global_row(void **state)
 {
@@ -170,6 +190,7 @@ static const struct CMUnitTest tests[] = {
     TENSORS("halves round the same draw", halves_round_the_same_draw),
     TENSORS("each thread has a stream of its own", each_thread_has_its_own_stream),
     TENSORS("empty draws are fine", empty_draws_are_fine),
+    TENSORS("parts of a batch draw their parts", parts_of_a_batch_draw_its_parts),
     TENSORS("dropout is keyed by the global row", dropout_is_keyed_by_the_global_row),
 };
 
