@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { MOST_FILES = 4, MOST_OPTIONS = 768 };
 
@@ -151,6 +153,28 @@ static axle_status build_source(axle_be_device *device, const char *files, recip
     return status;
 }
 
+/* Drivers keep caches of their own, and PoCL's fails a build now and then while another process
+ * builds the same (it says no more than that it failed). The other one is done soon: wait a little,
+ * processes not all alike, and try again. A program that does not compile fails every time. */
+enum { BUILD_TRIES = 5, BUILD_PAUSE_MS = 40 };
+
+static void pause_before_try(int number)
+{
+    long ms = ((long)BUILD_PAUSE_MS << number) + (long)getpid() % BUILD_PAUSE_MS;
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static axle_status build_patiently(axle_be_device *device, const char *files, recipe *r,
+                                   cl_program *out, axle_error *error)
+{
+    axle_status status = build_source(device, files, r, out, error);
+    for (int k = 0; k + 1 < BUILD_TRIES && status == AXLE_ERR_COMPILE; k++) {
+        pause_before_try(k);
+        status = build_source(device, files, r, out, error);
+    }
+    return status;
+}
+
 static axle_status build(axle_be_device *device, const char *files, const char *options,
                          cl_program *out, axle_error *error)
 {
@@ -163,7 +187,7 @@ static axle_status build(axle_be_device *device, const char *files, const char *
     axle_status status = AXLE_OK;
     *out = from_cache(device, &r, key, size);
     if (!*out) {
-        status = build_source(device, files, &r, out, error);
+        status = build_patiently(device, files, &r, out, error);
         if (status == AXLE_OK)
             to_cache(*out, key, size);
     }
