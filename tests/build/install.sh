@@ -4,6 +4,7 @@
 # from another place, and is removed without a trace. Runs alone, since installing relinks.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/build/plugin_template.sh"
+[ "${sanitizer-no}" = no ] || skip_all "an instrumented build installs the same files"
 
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 stage=$work/stage

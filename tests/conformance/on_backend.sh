@@ -8,6 +8,10 @@ on_backend()
         echo "1..0 # SKIP the $1 backend is not built"
         exit 0
     fi
+    if [ "$1" = opencl ] && [ "${OPENCL_TESTS-}" = few ]; then
+        echo '1..0 # SKIP OPENCL_TESTS=few leaves the long ones out'
+        exit 0
+    fi
     if [ "$1" = opencl ] && ! "$AXLE" info | grep -q '^  opencl .*opencl\.so$'; then
         echo '1..0 # SKIP there is no OpenCL device'
         exit 0

@@ -3,6 +3,7 @@
 # Eight processes at once on empty caches, the driver's included: kernels that differ in one -D compute
 # what each should, and training starts. OPENCL_TESTS=full takes fifty such kernels and a larger model.
 . "$top_srcdir/tests/opencl/support.sh"
+takes_long
 has_backend opencl || skip_all 'there is no OpenCL device'
 
 variants=$top_builddir/tests/opencl/variants

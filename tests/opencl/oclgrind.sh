@@ -7,6 +7,7 @@
 # (Oclgrind also forgets which later parts of a large buffer were written.) Its check of what was
 # written does not know an instruction that optimised kernels have, so they are not optimised.
 . "$top_srcdir/tests/opencl/support.sh"
+takes_long
 
 command -v oclgrind >/dev/null 2>&1 || skip_all 'oclgrind is not installed'
 conformance=$top_builddir/tests/conformance

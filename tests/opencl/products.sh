@@ -3,6 +3,7 @@
 # Every candidate for products gives the same matrices, for any size of a work-group, and what a
 # trial found is remembered.
 . "$top_srcdir/tests/opencl/support.sh"
+takes_long
 has_backend opencl || skip_all 'there is no OpenCL device'
 products=$(cd "$top_builddir" && pwd)/tests/opencl/products
 
