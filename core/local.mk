@@ -262,13 +262,17 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/transport.c \
 	%D%/train/accelerator.c \
 	%D%/train/accelerator.h \
+	%D%/train/bucket.c \
+	%D%/train/bucket.h \
 	%D%/train/prepare.c \
 	%D%/train/processes.c \
 	%D%/train/reducer.c \
 	%D%/train/reducer.h \
 	%D%/train/replicas.c \
 	%D%/train/replicas.h \
-	%D%/train/window.c
+	%D%/train/window.c \
+	%D%/train/wire.c \
+	%D%/train/wire.h
 
 if HAVE_HIREDIS
 %C%_libcore_la_SOURCES += \

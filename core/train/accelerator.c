@@ -22,6 +22,12 @@ static int check_options(const axle_accelerator_options *o)
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_accelerator_create: clip by norm %g, value %g", o->clip_norm,
                               o->clip_value);
+    if (o->wire_dtype != 0 && o->wire_dtype != AXLE_DTYPE_BF16 && o->wire_dtype != AXLE_DTYPE_F16)
+        return axle_error_set(AXLE_ERR_DTYPE,
+                              "axle_accelerator_create: gradients travel as bf16, f16 or as they "
+                              "are, not as %s",
+                              axle_dtype_name(o->wire_dtype) ? axle_dtype_name(o->wire_dtype)
+                                                             : "that");
     return AXLE_OK;
 }
 

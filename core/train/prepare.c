@@ -111,7 +111,8 @@ static int take_over(axle_accelerator *accelerator, axle_object *object, const s
     axle__reducer *reducer = NULL;
     if (object->type == AXLE__OBJECT_OPTIMIZER && axle_process_count(accelerator) > 1)
         status = axle__reducer_create(accelerator->group, (axle_optimizer *)object,
-                                      accelerator->options.shard_optimizer != 0, &reducer);
+                                      accelerator->options.shard_optimizer != 0,
+                                      accelerator->options.wire_dtype, &reducer);
     if (status)
         return status;
     axle__object_retain(object);

@@ -3,143 +3,16 @@
 
 #include "autograd/node.h"
 #include "base/memory.h"
-#include "group/group.h"
 #include "optim/optimizer.h"
 #include "tensor/elementwise.h"
+#include "train/bucket.h"
 
 /* The first bucket is small, so that communication starts early. */
 enum { FIRST_BYTES = 1 << 20, BUCKET_BYTES = 25 << 20 };
 
-typedef struct bucket {
-    axle__task task;
-    axle__reducer *reducer;
-    int first_slot, last_slot; /* from first_slot down to last_slot */
-    int64_t offset, count;     /* elements of the arena */
-    int slots, waiting;        /* parameters; those whose gradient is still to come */
-    bool handed_over;
-} bucket;
-
-typedef struct slot_hook {
-    axle__reducer *reducer;
-    axle_hook *hook;
-    int bucket;
-} slot_hook;
-
-struct axle__reducer {
-    axle_group *group;
-    axle_optimizer *optimizer;
-    bucket *buckets;
-    int bucket_count;
-    int next; /* the first bucket that was not handed over */
-    /* Of the same pass. Their buckets take turns in one order, the same on every process, whichever
-     * gradients come first. */
-    axle__reducer *before, *after;
-    slot_hook *hooks; /* one a slot */
-    bool armed, again, sharded;
-    double weight, weight_sum;
-    unsigned char *staging; /* a bucket in host memory, for devices whose memory is elsewhere */
-};
-
-axle_optimizer *axle__reducer_optimizer(const axle__reducer *reducer)
-{
-    return reducer->optimizer;
-}
-
 double axle__reducer_weight_sum(const axle__reducer *reducer)
 {
     return reducer->weight_sum;
-}
-
-/* ------------------------------------------------------------------ a bucket's way */
-
-/* Bytes from the beginning of an arena's block to an element. */
-static uint64_t place_of(const axle_tensor *arena, int64_t element)
-{
-    return arena->view.offset - arena->storage->block->offset +
-           (uint64_t)element * axle_dtype_size((int)axle__dtype(arena));
-}
-
-static uint64_t bytes_of(const axle_tensor *arena, int64_t count)
-{
-    return (uint64_t)count * axle_dtype_size((int)axle__dtype(arena));
-}
-
-static bool is_direct(const axle_device *device)
-{
-    return device->host_visible && device->synchronous;
-}
-
-/* A bucket's stretch of an arena in host memory: its own, or the staging. */
-static unsigned char *host_of(const bucket *b, const axle_tensor *arena)
-{
-    const axle__block *block = arena->storage->block;
-    return is_direct(block->device) ? block->host + place_of(arena, b->offset)
-                                    : b->reducer->staging;
-}
-
-/* This process's piece of a bucket. */
-static axle__range own_piece(const bucket *b)
-{
-    const axle_group *group = b->reducer->group;
-    return axle__piece_of((uint64_t)b->count, group->rank, group->size);
-}
-
-static int copy_in(const bucket *b, const axle_tensor *arena)
-{
-    axle__block *block = arena->storage->block;
-    if (is_direct(block->device))
-        return AXLE_OK;
-    return axle__block_read(block, place_of(arena, b->offset), b->reducer->staging,
-                            bytes_of(arena, b->count));
-}
-
-static int copy_out(const bucket *b, const axle_tensor *arena)
-{
-    axle__block *block = arena->storage->block;
-    if (is_direct(block->device))
-        return AXLE_OK;
-    return axle__block_write(block, place_of(arena, b->offset), b->reducer->staging,
-                             bytes_of(arena, b->count));
-}
-
-/* On the group's thread. The device's queue is in order, so what backward enqueued is done. */
-static int fetch_bucket(axle__task *task)
-{
-    bucket *b = task->user;
-    const axle_tensor *grads = b->reducer->optimizer->grads;
-    unsigned char *data = host_of(b, grads);
-    task->in = task->out = data;
-    if (b->reducer->sharded)
-        task->out = data + bytes_of(grads, (int64_t)own_piece(b).first);
-    return copy_in(b, grads);
-}
-
-static int store_bucket(axle__task *task)
-{
-    bucket *b = task->user;
-    if (task->least_absent == AXLE__ABSENT_ALL)
-        return AXLE_OK;
-    return copy_out(b, b->reducer->optimizer->grads);
-}
-
-static void hand_over(bucket *b, uint8_t absent)
-{
-    axle__reducer *reducer = b->reducer;
-    b->task = (axle__task){.prepare = fetch_bucket, .finish = store_bucket, .user = b};
-    axle__header *header = &b->task.header;
-    header->kind = reducer->sharded ? AXLE__TASK_REDUCE_SCATTER : AXLE__TASK_ALL_REDUCE;
-    header->reduction = AXLE_REDUCE_SUM;
-    header->dtype = (uint8_t)axle__dtype(reducer->optimizer->grads);
-    header->rank = 1;
-    header->count = (uint64_t)b->count;
-    header->dims[0] = b->count;
-    header->weighted = !reducer->again;
-    header->weight = reducer->weight;
-    header->absent = absent;
-    axle__header_site(header);
-    b->handed_over = true;
-    reducer->next++;
-    axle__group_submit(reducer->group, &b->task);
 }
 
 static bool is_through(const axle__reducer *reducer)
@@ -150,13 +23,13 @@ static bool is_through(const axle__reducer *reducer)
 static void hand_over_ready(axle__reducer *reducer)
 {
     while (!is_through(reducer) && reducer->buckets[reducer->next].waiting == 0)
-        hand_over(&reducer->buckets[reducer->next], AXLE__ABSENT_NONE);
+        axle__bucket_hand_over(&reducer->buckets[reducer->next], AXLE__ABSENT_NONE);
 }
 
 static void when_ready(axle_tensor *leaf, void *user)
 {
     (void)leaf;
-    slot_hook *hook = user;
+    axle__slot_hook *hook = user;
     axle__reducer *reducer = hook->reducer;
     if (!reducer->armed)
         return;
@@ -171,16 +44,16 @@ static void when_ready(axle_tensor *leaf, void *user)
 
 static int add_bucket(axle__reducer *reducer, int first_slot)
 {
-    bucket *buckets =
+    axle__bucket *buckets =
         axle__resize(reducer->buckets, (size_t)reducer->bucket_count + 1, sizeof(*buckets));
     if (!buckets)
         return axle_error_code();
     reducer->buckets = buckets;
     buckets[reducer->bucket_count++] =
-        (bucket){.reducer = reducer,
-                 .first_slot = first_slot,
-                 .last_slot = first_slot,
-                 .offset = reducer->optimizer->slots[first_slot].offset};
+        (axle__bucket){.reducer = reducer,
+                       .first_slot = first_slot,
+                       .last_slot = first_slot,
+                       .offset = reducer->optimizer->slots[first_slot].offset};
     return AXLE_OK;
 }
 
@@ -198,7 +71,7 @@ static int cut_buckets(axle__reducer *reducer)
             status = add_bucket(reducer, k);
         if (status)
             break;
-        bucket *b = &reducer->buckets[reducer->bucket_count - 1];
+        axle__bucket *b = &reducer->buckets[reducer->bucket_count - 1];
         b->last_slot = k;
         b->count = slot->offset + slot->count - b->offset;
         b->slots += slot->count > 0;
@@ -212,25 +85,12 @@ static int hook_slots(axle__reducer *reducer)
     int status = AXLE_OK;
     for (int k = 0; k < reducer->optimizer->slot_count && !status; k++) {
         const axle__slot *slot = &reducer->optimizer->slots[k];
-        slot_hook *hook = &reducer->hooks[k];
+        axle__slot_hook *hook = &reducer->hooks[k];
         hook->reducer = reducer;
         if (slot->count > 0)
             status = axle_tensor_add_ready_hook(slot->tensor, when_ready, hook, &hook->hook);
     }
     return status;
-}
-
-static int make_staging(axle__reducer *reducer)
-{
-    int64_t most = 0;
-    const axle_tensor *grads = reducer->optimizer->grads;
-    if (is_direct(grads->device))
-        return AXLE_OK;
-    for (int k = 0; k < reducer->bucket_count; k++)
-        most = reducer->buckets[k].count > most ? reducer->buckets[k].count : most;
-    size_t bytes = (size_t)most * axle_dtype_size((int)axle__dtype(grads));
-    reducer->staging = axle__alloc_aligned(bytes ? bytes : 1, 64);
-    return reducer->staging ? AXLE_OK : axle_error_code();
 }
 
 /* The optimizer updates this process's piece of each bucket. */
@@ -241,7 +101,7 @@ static int share_out(axle__reducer *reducer)
     if (!pieces)
         return axle_error_code();
     for (int k = 0; k < reducer->bucket_count; k++) {
-        axle__range own = own_piece(&reducer->buckets[k]);
+        axle__range own = axle__bucket_piece(&reducer->buckets[k]);
         pieces[k] = (axle__piece){reducer->buckets[k].offset + (int64_t)own.first,
                                   (int64_t)own.count, place};
         place += (int64_t)own.count;
@@ -249,7 +109,7 @@ static int share_out(axle__reducer *reducer)
     return axle__optimizer_shard(reducer->optimizer, pieces, reducer->bucket_count);
 }
 
-int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded,
+int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded, int wire,
                          axle__reducer **out)
 {
     axle__reducer *reducer = axle__alloc(1, sizeof(*reducer));
@@ -257,13 +117,14 @@ int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool shar
         return axle_error_code();
     reducer->group = group;
     reducer->sharded = sharded;
+    reducer->wire = wire;
     reducer->optimizer = axle_optimizer_retain(optimizer);
     reducer->hooks = axle__alloc((size_t)optimizer->slot_count + 1, sizeof(*reducer->hooks));
     int status = reducer->hooks ? AXLE_OK : axle_error_code();
     if (!status && optimizer->slot_count > 0)
         status = cut_buckets(reducer);
     if (!status && optimizer->slot_count > 0)
-        status = make_staging(reducer);
+        status = axle__bucket_room(reducer);
     if (!status)
         status = hook_slots(reducer);
     if (!status && sharded)
@@ -286,6 +147,7 @@ void axle__reducer_destroy(axle__reducer *reducer)
     axle__free(reducer->hooks);
     axle__free(reducer->buckets);
     axle__free(reducer->staging);
+    axle__free(reducer->packed);
     axle__free(reducer);
 }
 
@@ -308,12 +170,12 @@ static int zero_range(const axle_tensor *arena, int64_t offset, int64_t count)
 
 /* Means that are in the arena already must count once in the sum to come: whoever owns them brings
  * them, rank 0 where nobody does. */
-static int keep_once(const bucket *b)
+static int keep_once(const axle__bucket *b)
 {
     const axle_tensor *grads = b->reducer->optimizer->grads;
     int64_t first = 0, count = b->reducer->group->rank == 0 ? b->count : 0;
     if (b->reducer->sharded) {
-        axle__range own = own_piece(b);
+        axle__range own = axle__bucket_piece(b);
         first = (int64_t)own.first;
         count = (int64_t)own.count;
     }
@@ -346,7 +208,7 @@ static int hand_over_rest(axle__reducer *reducer)
 {
     int status = AXLE_OK;
     while (reducer->next < reducer->bucket_count && !status) {
-        bucket *b = &reducer->buckets[reducer->next];
+        axle__bucket *b = &reducer->buckets[reducer->next];
         int absent = 0;
         for (int k = b->first_slot; k >= b->last_slot && !status; k--) {
             const axle__slot *slot = &reducer->optimizer->slots[k];
@@ -356,9 +218,9 @@ static int hand_over_rest(axle__reducer *reducer)
             status = zero_slot(reducer->optimizer, k);
         }
         if (!status)
-            hand_over(b, absent == 0          ? AXLE__ABSENT_NONE
-                         : absent == b->slots ? AXLE__ABSENT_ALL
-                                              : AXLE__ABSENT_PARTS);
+            axle__bucket_hand_over(b, absent == 0          ? AXLE__ABSENT_NONE
+                                      : absent == b->slots ? AXLE__ABSENT_ALL
+                                                           : AXLE__ABSENT_PARTS);
     }
     return status;
 }
@@ -367,7 +229,7 @@ static int wait_for_all(axle__reducer *reducer)
 {
     int status = AXLE_OK;
     for (int k = 0; k < reducer->bucket_count; k++) {
-        bucket *b = &reducer->buckets[k];
+        axle__bucket *b = &reducer->buckets[k];
         int code = b->handed_over ? axle__group_wait(reducer->group, &b->task) : AXLE_OK;
         status = status ? status : code;
         if (b->handed_over && !code && !reducer->again)
@@ -427,39 +289,11 @@ int axle__reducer_end(axle__reducer *reducer, int status)
     return status;
 }
 
-/* ------------------------------------------------------------------ after a sharded step */
-
-static int fetch_piece(axle__task *task)
-{
-    bucket *b = task->user;
-    const axle_tensor *params = b->reducer->optimizer->params;
-    task->out = host_of(b, params);
-    task->in = (unsigned char *)task->out + bytes_of(params, (int64_t)own_piece(b).first);
-    return copy_in(b, params);
-}
-
-static int store_pieces(axle__task *task)
-{
-    bucket *b = task->user;
-    return copy_out(b, b->reducer->optimizer->params);
-}
-
 int axle__reducer_gather_parameters(axle__reducer *reducer)
 {
     int status = AXLE_OK;
-    for (int k = 0; k < reducer->bucket_count; k++) {
-        bucket *b = &reducer->buckets[k];
-        uint64_t count = own_piece(b).count;
-        b->task = (axle__task){.header = {.kind = AXLE__TASK_ALL_GATHER,
-                                          .dtype = (uint8_t)axle__dtype(reducer->optimizer->params),
-                                          .rank = 1,
-                                          .count = count,
-                                          .dims = {(int64_t)count}},
-                               .prepare = fetch_piece,
-                               .finish = store_pieces,
-                               .user = b};
-        axle__group_submit(reducer->group, &b->task);
-    }
+    for (int k = 0; k < reducer->bucket_count; k++)
+        axle__bucket_gather(&reducer->buckets[k]);
     for (int k = 0; k < reducer->bucket_count; k++) {
         int code = axle__group_wait(reducer->group, &reducer->buckets[k].task);
         status = status ? status : code;

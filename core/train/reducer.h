@@ -20,11 +20,11 @@ typedef struct axle__reducer axle__reducer;
 
 /* For an optimizer that was laid out; hooks its parameters. `sharded`: of each bucket this process
  * gets the mean of its own piece alone, and updates that alone (the first stage of ZeRO,
- * arXiv:1910.02054). */
-int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded,
+ * arXiv:1910.02054).
+ * `wire`: element type in which gradients travel, AXLE_DTYPE_BF16 or _F16; 0: their own. */
+int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded, int wire,
                          axle__reducer **out);
 void axle__reducer_destroy(axle__reducer *reducer);
-axle_optimizer *axle__reducer_optimizer(const axle__reducer *reducer);
 /* After a sharded step: everyone's pieces of the parameters to all. */
 int axle__reducer_gather_parameters(axle__reducer *reducer);
 

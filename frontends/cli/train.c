@@ -19,6 +19,7 @@ static int create_accelerator(training *training)
     wanted.accumulate = (int)settings->accumulate;
     wanted.clip_norm = settings->clip;
     wanted.shard_optimizer = settings->shard_optimizer;
+    wanted.wire_dtype = train_wire(settings);
     wanted.quiet = 1; /* the command shows the plan itself */
     int code = axle_accelerator_create(&wanted, &training->accelerator);
     if (code)

@@ -11,8 +11,8 @@
 #include "progress.h"
 
 typedef struct train_settings {
-    int task, model, optimizer, schedule,
-        dtype; /* positions in the lists of names; model -1: lenet */
+    int task, model, optimizer, schedule, dtype,
+        wire; /* positions in the lists of names; model -1: lenet */
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
     int64_t epochs, batch_size, seed, max_steps, accumulate, hidden, classes, workers;
     int64_t eval_batch_size, log_every;
@@ -86,6 +86,8 @@ const char *train_contradiction(const train_settings *settings);
 
 const char *train_model_name(const train_settings *settings);
 int train_dtype(const train_settings *settings);
+/* Element type of the wire; 0: that of the gradients. */
+int train_wire(const train_settings *settings);
 const char *const *train_dtypes(void);
 
 enum { TRAIN_DEFAULT_OPTIMIZER = 1, TRAIN_DEFAULT_SCHEDULE = 0 };

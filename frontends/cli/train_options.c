@@ -11,6 +11,17 @@ static const char *const *tasks(void)
     return names;
 }
 
+static const char *const *train_wires(void)
+{
+    static const char *const names[] = {"none", "bf16", "f16", NULL};
+    return names;
+}
+
+int train_wire(const train_settings *settings)
+{
+    return axle_dtype_from_name(train_wires()[settings->wire]);
+}
+
 const char *const *train_dtypes(void)
 {
     static const char *const names[] = {"f32", "f64", NULL};
@@ -75,6 +86,8 @@ const cli_option train_options[] = {
                  .help = "clip gradients to this 2-norm"),
     TRAIN_OPTION("shard-optimizer", FLAG, shard_optimizer,
                  .help = "each process updates a part of the parameters and holds moments for it"),
+    TRAIN_OPTION("wire", CHOICE, wire, .value = "TYPE", .names = train_wires,
+                 .help = "type in which gradients travel between processes"),
     TRAIN_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
                  .help = "dropout before the last layer of lenet and mlp"),
     TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,

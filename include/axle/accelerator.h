@@ -47,10 +47,13 @@ typedef struct axle_accelerator_options {
      * numbers are the same (ZeRO, stage 1). A gradient read after backward is then the mean over
      * the processes in that part only. */
     int shard_optimizer;
+    /** Element type in which gradients travel between processes: AXLE_DTYPE_BF16 or AXLE_DTYPE_F16
+     * for half the bytes at some loss of precision; 0: their own. */
+    int wire_dtype;
 } axle_accelerator_options;
 #define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0                               \
+        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0                            \
     }
 
 /** Open the device. @param options  NULL for the defaults. */
