@@ -18,6 +18,8 @@ typedef struct plan {
     double clip;
     int64_t width; /* of the hidden layer */
     int shard;
+    int wire;         /* element type */
+    double tolerance; /* 0: 1e-12 */
 } plan;
 
 /* The same on every process. */
@@ -73,6 +75,7 @@ static int open_accelerator(const plan *p, axle_accelerator **out)
     o.accumulate = p->accumulate ? p->accumulate : 1;
     o.clip_norm = p->clip;
     o.shard_optimizer = p->shard;
+    o.wire_dtype = p->wire;
     o.quiet = 1;
     CHECK(axle_accelerator_create(&o, out) == AXLE_OK);
     CHECK(axle_set_default_dtype(F64) == AXLE_OK);
@@ -136,7 +139,7 @@ static int trains(axle_group *unused, void *user)
 }
 
 /* All processes of `many` have the same bits, and the numbers of `one`. */
-static void expect_equal(const job *one, const job *many)
+static void expect_equal(const job *one, const job *many, double tolerance)
 {
     const double *expected = one->notes[0].numbers, *first = many->notes[0].numbers;
     for (int rank = 0; rank < many->size; rank++) {
@@ -144,7 +147,7 @@ static void expect_equal(const job *one, const job *many)
         assert_memory_equal(first, many->notes[rank].numbers, 10 * sizeof(double));
     }
     for (int k = 1; k < 10; k++)
-        if (!(fabs(first[k] - expected[k]) <= 1e-12 * fmax(1.0, fabs(expected[k]))))
+        if (!(fabs(first[k] - expected[k]) <= tolerance * fmax(1.0, fabs(expected[k]))))
             fail_msg("%d processes: number %d is %.17g, by one %.17g", many->size, k, first[k],
                      expected[k]);
 }
@@ -155,7 +158,7 @@ static void compare(job_body body, plan p)
     job_expect_exit(&one, 0, 0);
     for (int size = 2; size <= 4; size++) {
         job many = job_run_with(size, 0.0, true, body, &p);
-        expect_equal(&one, &many);
+        expect_equal(&one, &many, p.tolerance > 0.0 ? p.tolerance : 1e-12);
         job_forget(&many);
     }
     job_forget(&one);
@@ -196,6 +199,19 @@ static void sharing_equals_one(void **state)
     compare(trains, (plan){.rows = 25, .width = 4, .shard = 1});
     compare(trains, (plan){.rows = 49, .width = 4, .shard = 1, .accumulate = 2, .clip = 0.01});
     compare(trains, (plan){.rows = 13, .width = 40000, .shard = 1});
+}
+
+/* Half the bits of gradients cost some of the result's, the same on every process. */
+static void narrow_wires_come_close(void **state)
+{
+    (void)state;
+    static const int types[] = {AXLE_DTYPE_BF16, AXLE_DTYPE_F16};
+    for (int k = 0; k < 2; k++) {
+        plan p = {.rows = 25, .width = 4, .wire = types[k], .tolerance = 1e-2};
+        compare(trains, p);
+        p.shard = 1;
+        compare(trains, p);
+    }
 }
 
 /* ------------------------------------------------------------------ weights */
@@ -500,6 +516,7 @@ static const struct CMUnitTest tests[] = {
     UNIT("so they do with clipping", clipping_equals_one),
     UNIT("so they do over several buckets", buckets_equal_one),
     UNIT("so they do where the optimizer is shared out", sharing_equals_one),
+    UNIT("so they do nearly where gradients travel in half the bits", narrow_wires_come_close),
     UNIT("each token weighs the same, whoever has it", tokens_weigh_the_same),
     UNIT("a parameter that some do not use, and one that nobody uses", unused_parameters),
     UNIT("gradients of two optimizers do not mix, whichever come first", optimizers_take_turns),
