@@ -116,8 +116,10 @@ static void release_all(host_call *c)
 
 static int count_fallback(axle_device *device, uint32_t op)
 {
-    const char *name = axle__op_name(op);
-    if (strcmp(axle__setting(AXLE_SETTING_FALLBACK), "error") == 0)
+    const char *name = axle__op_name(op), *setting = axle__setting(AXLE_SETTING_FALLBACK);
+    if (strcmp(setting, "error") != 0 && strcmp(setting, "allow") != 0)
+        return axle_error_set(AXLE_ERR_INVALID, "AXLE_FALLBACK=%s: it is allow or error", setting);
+    if (strcmp(setting, "error") == 0)
         return axle_error_set(AXLE_ERR_UNSUPPORTED,
                               "%s: %s does not support these operands, and AXLE_FALLBACK=error "
                               "forbids the host to run it",

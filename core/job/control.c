@@ -29,7 +29,8 @@ static int check_config(const axle__control_config *config)
         return axle_error_set(AXLE_ERR_INVALID, "port %d of rank 0 is not between %d and 65535",
                               config->port, !any_port);
     if (config->timeout_ns <= 0)
-        return axle_error_set(AXLE_ERR_INVALID, "a timeout of %.3f s",
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "a timeout of %.3f s (AXLE_TIMEOUT); it has to be longer than 0",
                               (double)config->timeout_ns / 1e9);
     if (strlen(config->job) > 127 || strlen(config->secret) > 127)
         return axle_error_set(AXLE_ERR_INVALID,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/accelerator.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -38,10 +39,12 @@ static int apply_settings(axle_accelerator_options *o)
     if (*precision && strcmp(precision, "f32") != 0)
         return axle_error_set(AXLE_ERR_UNSUPPORTED,
                               "AXLE_PRECISION: products in %s are not there yet", precision);
-    if (o->accumulate == 0 && axle__setting_given(AXLE_SETTING_ACCUMULATE))
-        o->accumulate = (int)axle__setting_integer(AXLE_SETTING_ACCUMULATE);
-    else if (o->accumulate == 0)
-        o->accumulate = 1;
+    int64_t accumulate = axle__setting_integer(AXLE_SETTING_ACCUMULATE);
+    if (accumulate < 0 || accumulate > INT_MAX)
+        return axle_error_set(AXLE_ERR_INVALID, "AXLE_ACCUMULATE=%lld: batches an update, or 0",
+                              (long long)accumulate);
+    if (o->accumulate == 0)
+        o->accumulate = accumulate > 0 ? (int)accumulate : 1;
     return AXLE_OK;
 }
 

@@ -85,6 +85,14 @@ static int show(const check_report *report, const backend_check_settings *settin
     return 0;
 }
 
+/* A check of nothing is no success. */
+static int no_rows(const backend_check_settings *settings)
+{
+    command_error(&backend_check_command, "%s: no row fits --op and --dtype; see --list",
+                  settings->backend);
+    return EXIT_USAGE;
+}
+
 static int check(const backend_check_settings *settings, const char *path, int64_t device)
 {
     const check_options check_options = {
@@ -105,6 +113,8 @@ static int check(const backend_check_settings *settings, const char *path, int64
     int exit_code = report.failed ? EXIT_FAILED : EXIT_DONE;
     if (code)
         exit_code = command_error(&backend_check_command, "%s: %s", settings->backend, why);
+    else if (!settings->list && report.passed + report.failed + report.host == 0)
+        exit_code = no_rows(settings);
     else if (show(&report, settings, path))
         exit_code = command_error(&backend_check_command, "out of memory");
     check_report_free(&report);

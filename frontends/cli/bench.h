@@ -44,6 +44,9 @@ typedef struct bench_work {
  */
 int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds);
 
+/* Samples a batch for a model: what was asked for, else what is usual. */
+int64_t bench_batch_size(const bench_settings *settings, const char *model);
+
 /* Seconds to milliseconds and microseconds. */
 enum { BENCH_MS = 1000, BENCH_US = 1000000 };
 

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 
+#include <string.h>
+
 #include "bench.h"
 #include "clock.h"
 
@@ -85,4 +87,11 @@ int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds
     free(turns);
     free(runs);
     return code;
+}
+
+int64_t bench_batch_size(const bench_settings *settings, const char *model)
+{
+    if (settings->batch_size)
+        return settings->batch_size;
+    return strcmp(model, "mlp") == 0 ? 16 : 64;
 }

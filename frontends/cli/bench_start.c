@@ -124,8 +124,9 @@ static void release(bench_pair *pair)
 int bench_start(const bench_settings *settings)
 {
     char about[64];
-    starter s = {.model = settings->model < 0 ? "lenet" : axle_image_model_names()[settings->model],
-                 .rows = settings->batch_size ? settings->batch_size : 64};
+    starter s = {.model =
+                     settings->model < 0 ? "lenet" : axle_image_model_names()[settings->model]};
+    s.rows = bench_batch_size(settings, s.model);
     snprintf(about, sizeof(about), "%s, batch %lld", s.model, (long long)s.rows);
     bench_subject subject = {
         .what = "start",

@@ -129,16 +129,17 @@ static int measure(const bench_settings *settings, const network *n)
 
 int bench_step(const bench_settings *settings)
 {
-    static const network usual[] = {{"mlp", 16}, {"lenet", 64}};
-    network n = {.rows = settings->batch_size ? settings->batch_size : 64};
+    static const network usual[] = {{"mlp", 0}, {"lenet", 0}};
+    network n;
     if (settings->model >= 0) {
         n.model = axle_image_model_names()[settings->model];
+        n.rows = bench_batch_size(settings, n.model);
         return measure(settings, &n);
     }
     int code = AXLE_OK;
     for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]) && !code; k++) {
         n = usual[k];
-        n.rows = settings->batch_size ? settings->batch_size : n.rows;
+        n.rows = bench_batch_size(settings, n.model);
         code = measure(settings, &n);
     }
     return code;

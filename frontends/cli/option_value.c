@@ -32,7 +32,7 @@ void option_value_unknown(const char *text, const char *const *names, char probl
     fprintf(stream, "there is no '%s'; ", text);
     if (nearest)
         fprintf(stream, "did you mean '%s'? ", nearest);
-    fputs("There are: ", stream);
+    fputs(nearest ? "There are: " : "there are: ", stream);
     names_print(names, stream);
     fclose(stream);
     problem[PROBLEM_SIZE - 1] = '\0';

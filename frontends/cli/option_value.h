@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-enum { PROBLEM_SIZE = 512 };
+enum { PROBLEM_SIZE = 1024 };
 
 /* Store what `text` says at the option's place in `settings`. Returns 0, or -1 with what is wrong
  * in `problem`, as "'many' is no whole number". */

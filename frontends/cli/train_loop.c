@@ -68,8 +68,8 @@ static int note_update(training *training, const mean *window)
         result->first_loss = loss;
     result->last_loss = loss;
     loss_log_write(&training->log, result->updates, loss);
-    progress_state state = {axle_loader_epoch(training->loader) + 1, result->updates, result->rows,
-                            loss};
+    int64_t rows = result->rows * axle_process_count(training->accelerator);
+    progress_state state = {axle_loader_epoch(training->loader) + 1, result->updates, rows, loss};
     progress_update(&training->progress, &state);
     return AXLE_OK;
 }
