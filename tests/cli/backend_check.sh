@@ -4,6 +4,11 @@
 # broken on purpose, in the row that it belongs to.
 . "$top_srcdir/tests/cli/support.sh"
 
+# A crash is to reach the command, which a sanitizer would make an exit of.
+ASAN_OPTIONS=handle_segv=0:${ASAN_OPTIONS-}
+TSAN_OPTIONS=handle_segv=0:${TSAN_OPTIONS-}
+export ASAN_OPTIONS TSAN_OPTIONS
+
 # backend_check ARGUMENT...
 backend_check()
 {
