@@ -58,26 +58,36 @@ static void stop_locked(int hook)
         hooks[hook]->stop();
 }
 
-static int start_named(const char *name, size_t length)
+/* Number of a hook; -1 and an error where there is none of that name. */
+static int hook_named(const char *name, size_t length)
 {
     for (int k = 0; k < AXLE__HOOKS; k++)
         if (strlen(hooks[k]->name) == length && strncmp(hooks[k]->name, name, length) == 0)
-            return start_locked(k);
-    return axle_error_set(AXLE_ERR_INVALID,
-                          "AXLE_HOOK: there is no hook '%.*s'; there are check, trace and delay",
-                          (int)length, name);
+            return k;
+    axle_error_set(AXLE_ERR_INVALID,
+                   "AXLE_HOOK: there is no hook '%.*s'; there are check, trace and delay",
+                   (int)length, name);
+    return -1;
 }
 
+/* All names are looked at before any hook starts. */
 static int start_listed(const char *list)
 {
-    int status = AXLE_OK;
-    while (*list && !status) {
+    uint32_t wanted = 0;
+    while (*list) {
         list += strspn(list, ", \t");
         size_t length = strcspn(list, ", \t");
+        int hook = length ? hook_named(list, length) : 0;
+        if (hook < 0)
+            return axle_error_code();
         if (length)
-            status = start_named(list, length);
+            wanted |= UINT32_C(1) << hook;
         list += length;
     }
+    int status = AXLE_OK;
+    for (int k = 0; k < AXLE__HOOKS && !status; k++)
+        if (wanted >> k & 1)
+            status = start_locked(k);
     return status;
 }
 

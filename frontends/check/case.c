@@ -50,7 +50,7 @@ static int results_agree(const attempt *a, const outcome *result, note *n)
     for (uint32_t k = 0; k < a->given.n_out; k++)
         if (a->given.has_out[k] && result->result[k] &&
             !compare(&a->given.out[k], result->result[k], &a->want.out[k], how, n))
-            return note_prefix(n, a->given.n_out > 1 ? "output %u, " : "", k);
+            return a->given.n_out > 1 ? note_prefix(n, "output %u, ", k) : 0;
     return 1;
 }
 

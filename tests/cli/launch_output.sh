@@ -74,7 +74,7 @@ reader_goes()
 unread()
 {
     mkfifo "$work/fifo"
-    sleep 30 <"$work/fifo" &
+    sleep 60 <"$work/fifo" &
     reader=$!
     printf '#!/bin/sh\nwhile :; do echo "and on"; done\n' >"$work/endless"
     chmod +x "$work/endless"
@@ -82,7 +82,7 @@ unread()
     launcher=$!
     sleep 1
     kill "$launcher"
-    none_left "$work/endless" 3
+    none_left "$work/endless" 20
     ended=$?
     kill "$reader"
     wait "$launcher"
