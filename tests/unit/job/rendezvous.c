@@ -194,8 +194,8 @@ static void damaged_files_are_no_addresses(void **state)
         "axle rendezvous 1\n",
         "end\n",
         "\nend\n",
-        "axle rendezvous 1\njob \nhosts a\nport 99999\nprocess 1 1\nhost h\nplace p\nnetwork n\n"
-        "end\n",
+        ("axle rendezvous 1\njob \nhosts a\nport 99999\nprocess 1 1\nhost h\nplace p\nnetwork n\n"
+         "end\n"),
         "axle rendezvous 1\njob \nhosts a\nport 99\nprocess 1 1\nhost h\nplace p\nnetwork n\n"};
     axle__rendezvous *reader;
     char hosts[512], reason[256];
