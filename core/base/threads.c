@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
 
@@ -61,13 +62,6 @@ static inline void relax(void)
 #elif defined(__aarch64__) || defined(__arm__)
     __asm__ volatile("yield");
 #endif
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* The first number of OMP_NUM_THREADS, which may be a list with one for each level; 0 if none. */
@@ -129,7 +123,7 @@ static uint_fast64_t next_ticket(uint_fast64_t seen)
             relax();
             ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
         }
-        int64_t now = now_ns();
+        int64_t now = axle__clock_ns();
         end = end ? end : now + pool.spin_ns;
         if (now >= end)
             break;
@@ -202,7 +196,7 @@ static void wait_finished(void)
     while (atomic_load_explicit(&pool.pending, memory_order_acquire) > 0) {
         for (int k = 0; k < 64 && atomic_load(&pool.pending) > 0; k++)
             relax();
-        int64_t now = now_ns();
+        int64_t now = axle__clock_ns();
         end = end ? end : now + pool.spin_ns;
         if (now >= end)
             break;

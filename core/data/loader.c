@@ -44,12 +44,6 @@ struct axle_loader {
 
 /* ---- making a batch, on any thread */
 
-/* Whether the host may write to the loader's device as to its own memory. */
-static bool is_direct(const axle_device *device)
-{
-    return device && device->host_visible && device->synchronous;
-}
-
 static int fetch_rows(axle_loader *loader, axle__rows rows, axle_batch **out)
 {
     int64_t *numbers = NULL;
@@ -73,7 +67,7 @@ static int fetch_and_place(axle_loader *loader, axle__rows rows, axle_batch **ou
     int code = fetch_rows(loader, rows, &batch);
     if (code)
         return code;
-    if (is_direct(loader->device))
+    if (loader->device && axle__device_is_direct(loader->device))
         code = axle__batch_place(batch, loader->device);
     if (code) {
         axle_batch_release(batch);

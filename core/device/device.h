@@ -35,6 +35,12 @@ struct axle_device {
     struct axle_device *next;    /* registry.c's list */
 };
 
+/* Whether the host may use the device's memory as its own, without waiting. */
+static inline bool axle__device_is_direct(const axle_device *device)
+{
+    return device->host_visible && device->synchronous;
+}
+
 /* A piece of device memory. */
 typedef struct axle__block {
     axle_device *device;

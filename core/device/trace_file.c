@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "axle/status.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -32,9 +33,7 @@ static struct {
 
 int64_t axle__trace_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return axle__clock_ns();
 }
 
 int axle__trace_thread(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "group/group.h"
@@ -19,9 +20,7 @@ enum { NEWS_MS = 1000, SURVEY_MS = 1000 };
 /* Wait until someone was reported lost. */
 static bool hear_of_loss(axle_group *group)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += NEWS_MS / 1000;
+    struct timespec until = axle__clock_timespec(axle__clock_ns() + NEWS_MS * AXLE__MILLISECOND);
     pthread_mutex_lock(&group->mutex);
     while (group->lost_rank < 0 &&
            pthread_cond_timedwait(&group->changed, &group->mutex, &until) != ETIMEDOUT)
@@ -37,7 +36,7 @@ static void describe(const axle__peer *peer, int rank, char *text, size_t size)
     text[0] = '\0';
     if (peer->lost)
         snprintf(text, size, "rank %d is lost", rank);
-    else if (peer->silent_ns > (int64_t)SURVEY_MS * 1000000)
+    else if (peer->silent_ns > SURVEY_MS * AXLE__MILLISECOND)
         snprintf(text, size, "rank %d has been silent for %.1f s", rank,
                  (double)peer->silent_ns * 1e-9);
     else if (peer->silent_ns < 0)
@@ -70,7 +69,7 @@ static void survey(axle_group *group, char *text, size_t size)
 {
     axle__peer *peers = axle__alloc((size_t)group->size, sizeof(*peers));
     if (peers &&
-        axle__control_survey(group->control, (int64_t)SURVEY_MS * 1000000, peers) == AXLE_OK)
+        axle__control_survey(group->control, SURVEY_MS * AXLE__MILLISECOND, peers) == AXLE_OK)
         name_absent(group, peers, text, size);
     axle_error_clear();
     axle__free(peers);

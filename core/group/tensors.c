@@ -76,7 +76,7 @@ static void as_rows(axle__header *header)
 static void *host_address(const axle_tensor *tensor)
 {
     const axle__block *block = tensor->storage->block;
-    if (!tensor->row_major || !block || !block->host || !tensor->device->synchronous)
+    if (!tensor->row_major || !block || !axle__device_is_direct(tensor->device))
         return NULL;
     return block->host + (tensor->view.offset - block->offset);
 }

@@ -17,17 +17,12 @@ static uint64_t bytes_of(const axle_tensor *arena, int64_t count)
     return (uint64_t)count * axle_dtype_size((int)axle__dtype(arena));
 }
 
-static bool is_direct(const axle_device *device)
-{
-    return device->host_visible && device->synchronous;
-}
-
 /* A bucket's stretch of an arena in host memory: its own, or the staging. */
 static unsigned char *host_of(const axle__bucket *b, const axle_tensor *arena)
 {
     const axle__block *block = arena->storage->block;
-    return is_direct(block->device) ? block->host + place_of(arena, b->offset)
-                                    : b->reducer->staging;
+    return axle__device_is_direct(block->device) ? block->host + place_of(arena, b->offset)
+                                                 : b->reducer->staging;
 }
 
 axle__range axle__bucket_piece(const axle__bucket *b)
@@ -39,7 +34,7 @@ axle__range axle__bucket_piece(const axle__bucket *b)
 static int copy_in(const axle__bucket *b, const axle_tensor *arena)
 {
     axle__block *block = arena->storage->block;
-    if (is_direct(block->device))
+    if (axle__device_is_direct(block->device))
         return AXLE_OK;
     return axle__block_read(block, place_of(arena, b->offset), b->reducer->staging,
                             bytes_of(arena, b->count));
@@ -48,7 +43,7 @@ static int copy_in(const axle__bucket *b, const axle_tensor *arena)
 static int copy_out(const axle__bucket *b, const axle_tensor *arena)
 {
     axle__block *block = arena->storage->block;
-    if (is_direct(block->device))
+    if (axle__device_is_direct(block->device))
         return AXLE_OK;
     return axle__block_write(block, place_of(arena, b->offset), b->reducer->staging,
                              bytes_of(arena, b->count));
@@ -176,7 +171,7 @@ int axle__bucket_room(axle__reducer *reducer)
     for (int k = 0; k < reducer->bucket_count; k++)
         most = reducer->buckets[k].count > most ? reducer->buckets[k].count : most;
     uint64_t bytes = bytes_of(grads, most);
-    if (!is_direct(grads->device) &&
+    if (!axle__device_is_direct(grads->device) &&
         !(reducer->staging = axle__alloc_aligned(bytes ? (size_t)bytes : 1, 64)))
         return axle_error_code();
     if (reducer->wire && !(reducer->packed = axle__alloc((size_t)most + 1, sizeof(uint16_t))))
