@@ -36,14 +36,6 @@ static int send_to(axle_group *group, axle__messages *messages, const axle__task
                             bytes_of(&task->header, task->header.count));
 }
 
-static int end(axle_group *group, axle__messages *messages, int status)
-{
-    if (!status)
-        return axle__messages_finish(group, messages);
-    axle__messages_drop(messages);
-    return status;
-}
-
 int axle__gather_data(axle_group *group, axle__task *task)
 {
     bool to_all = task->header.kind == AXLE__TASK_ALL_GATHER;
@@ -62,7 +54,7 @@ int axle__gather_data(axle_group *group, axle__task *task)
         if (to_all || rank == task->header.root)
             status = send_to(group, &messages, task, rank);
     }
-    return end(group, &messages, status);
+    return axle__messages_finish(group, &messages, status);
 }
 
 /* Down a binary tree whose root is rank `root`: process k of it, counted from the root, has the
@@ -84,7 +76,7 @@ int axle__broadcast_data(axle_group *group, axle__task *task)
     for (; place + step < size && !status; step *= 2)
         status = axle__send_start(group, &messages, (place + step + task->header.root) % size,
                                   axle__tag(group, 0), task->out, bytes);
-    return end(group, &messages, status);
+    return axle__messages_finish(group, &messages, status);
 }
 
 /* Root's rows in equal parts. */
@@ -97,7 +89,7 @@ int axle__scatter_data(axle_group *group, axle__task *task)
     if (task->header.root != group->rank) {
         status = axle__recv_start(group, &messages, task->header.root, axle__tag(group, 0),
                                   task->out, part);
-        return end(group, &messages, status);
+        return axle__messages_finish(group, &messages, status);
     }
     const unsigned char *in = task->in;
     if (part)
@@ -106,5 +98,5 @@ int axle__scatter_data(axle_group *group, axle__task *task)
         if (rank != group->rank)
             status = axle__send_start(group, &messages, rank, axle__tag(group, 0),
                                       in + (uint64_t)rank * part, part);
-    return end(group, &messages, status);
+    return axle__messages_finish(group, &messages, status);
 }

@@ -23,10 +23,7 @@ static int step(axle_group *group, axle__header *have, int known, uint32_t numbe
     if (!status)
         status = axle__send_start(group, &messages, to, axle__tag(group, HEADER_TAG + number), have,
                                   bytes);
-    if (!status)
-        return axle__messages_finish(group, &messages);
-    axle__messages_drop(&messages);
-    return status;
+    return axle__messages_finish(group, &messages, status);
 }
 
 int axle__headers_exchange(axle_group *group, const axle__header *mine)

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -35,20 +34,11 @@ static void mark_done(axle_group *group, axle__task *task)
     pthread_mutex_unlock(&group->mutex);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-void *axle__group_thread(void *argument)
+static void *work(void *argument)
 {
     axle_group *group = argument;
     for (axle__task *task; (task = next_task(group)) != NULL;) {
-        uint64_t begin = now_ns();
         axle__task_run(group, task);
-        group->busy_ns += now_ns() - begin;
         mark_done(group, task);
     }
     axle__group_unlink(group);
@@ -177,7 +167,7 @@ static int start_thread(axle_group *group)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&group->thread, NULL, axle__group_thread, group);
+    int failed = pthread_create(&group->thread, NULL, work, group);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed
                ? axle_error_set(AXLE_ERR_INTERNAL, "can not start a thread: %s", strerror(failed))

@@ -40,7 +40,6 @@ struct axle_group {
     char lost_reason[256];
     bool poisoned;
     char poison[AXLE__TASK_MESSAGE];
-    uint64_t bytes_moved, busy_ns; /* by collectives, for reports */
 };
 
 /* Hand a task over; it stays valid until it is done. */
@@ -73,8 +72,9 @@ int axle__recv_start(axle_group *group, axle__messages *messages, int peer, uint
                      void *data, uint64_t size);
 /* Wait for the messages started first, until `count` were waited for. */
 int axle__messages_wait(axle_group *group, axle__messages *messages, size_t count);
-/* Wait for all, and empty the list. */
-int axle__messages_finish(axle_group *group, axle__messages *messages);
+/* Empty the list: wait for all where `status`, that of starting them, is AXLE_OK. After a failure
+ * requests stay with the transport. Returns the status of the whole. */
+int axle__messages_finish(axle_group *group, axle__messages *messages, int status);
 /* After a failure. Requests stay with the transport. */
 void axle__messages_drop(axle__messages *messages);
 
@@ -107,8 +107,6 @@ int axle__group_failed(axle_group *group, const axle__header *header, int peer, 
 
 /* Load the transport of AXLE_TRANSPORT. */
 int axle__transport_load(const axle_collective **out);
-/* The transport's thread. */
-void *axle__group_thread(void *group);
 /* Part with the transport, on the group's thread: from here on it leaves all memory alone. */
 void axle__group_unlink(axle_group *group);
 /* Whether a process was lost, or is within a moment; who, and why. */

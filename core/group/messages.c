@@ -23,13 +23,12 @@ static struct axle__message *message_add(axle__messages *messages)
 
 /* Count a message that was started, or tell why it was not. */
 static int started(axle_group *group, axle__messages *messages, struct axle__message *message,
-                   int peer, uint64_t size, axle_status status, const axle__error_buffer *error)
+                   int peer, axle_status status, const axle__error_buffer *error)
 {
     if (status)
         return axle__group_failed(group, &group->headers[group->rank], peer, status, error->text);
     message->peer = peer;
     messages->count++;
-    group->bytes_moved += size;
     return AXLE_OK;
 }
 
@@ -43,7 +42,7 @@ int axle__send_start(axle_group *group, axle__messages *messages, int peer, uint
     axle__error_buffer_init(&error);
     axle_status status =
         group->transport->send(group->link, peer, tag, data, size, &message->request, &error.error);
-    return started(group, messages, message, peer, size, status, &error);
+    return started(group, messages, message, peer, status, &error);
 }
 
 int axle__recv_start(axle_group *group, axle__messages *messages, int peer, uint64_t tag,
@@ -56,7 +55,7 @@ int axle__recv_start(axle_group *group, axle__messages *messages, int peer, uint
     axle__error_buffer_init(&error);
     axle_status status =
         group->transport->recv(group->link, peer, tag, data, size, &message->request, &error.error);
-    return started(group, messages, message, peer, size, status, &error);
+    return started(group, messages, message, peer, status, &error);
 }
 
 int axle__messages_wait(axle_group *group, axle__messages *messages, size_t count)
@@ -74,9 +73,10 @@ int axle__messages_wait(axle_group *group, axle__messages *messages, size_t coun
     return AXLE_OK;
 }
 
-int axle__messages_finish(axle_group *group, axle__messages *messages)
+int axle__messages_finish(axle_group *group, axle__messages *messages, int status)
 {
-    int status = axle__messages_wait(group, messages, messages->count);
+    if (!status)
+        status = axle__messages_wait(group, messages, messages->count);
     axle__messages_drop(messages);
     return status;
 }

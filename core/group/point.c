@@ -42,10 +42,7 @@ static int swap_headers(axle_group *group, const axle__header *mine, uint64_t nu
         status = axle__send_start(group, &messages, mine->root,
                                   tag_of(number, sends ? SENDERS_HEADER : RECEIVERS_HEADER), mine,
                                   sizeof(*mine));
-    if (!status)
-        return axle__messages_finish(group, &messages);
-    axle__messages_drop(&messages);
-    return status;
+    return axle__messages_finish(group, &messages, status);
 }
 
 int axle__point_to_point(axle_group *group, axle__task *task)
@@ -65,8 +62,5 @@ int axle__point_to_point(axle_group *group, axle__task *task)
     status = sends
                  ? axle__send_start(group, &messages, peer, tag_of(number, DATA), task->in, bytes)
                  : axle__recv_start(group, &messages, peer, tag_of(number, DATA), task->out, bytes);
-    if (!status)
-        return axle__messages_finish(group, &messages);
-    axle__messages_drop(&messages);
-    return status;
+    return axle__messages_finish(group, &messages, status);
 }

@@ -164,10 +164,7 @@ static int expect_first(reduction *r)
 static int end(reduction *r, int status)
 {
     axle__messages_drop(&r->contributions);
-    if (!status)
-        return axle__messages_finish(r->group, &r->others);
-    axle__messages_drop(&r->others);
-    return status;
+    return axle__messages_finish(r->group, &r->others, status);
 }
 
 int axle__all_reduce_data(axle_group *group, axle__task *task)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "tensor/elementwise.h"
+#include "group/group.h"
 #include "train/accelerator.h"
 
 axle_group *axle_accelerator_group(const axle_accelerator *accelerator)
@@ -114,10 +115,10 @@ axle_tensor *axle_pad_across_processes(axle_accelerator *accelerator, axle_tenso
 void axle_split_between_processes(const axle_accelerator *accelerator, int64_t n, int64_t *first,
                                   int64_t *count)
 {
-    int64_t size = axle_process_count(accelerator), index = axle_process_index(accelerator);
-    int64_t share = n / size, longer = n % size;
-    *first = index * share + (index < longer ? index : longer);
-    *count = share + (index < longer);
+    axle__range own = axle__piece_of((uint64_t)n, axle_process_index(accelerator),
+                                     axle_process_count(accelerator));
+    *first = (int64_t)own.first;
+    *count = (int64_t)own.count;
 }
 
 /* ------------------------------------------------------------------ taking turns */

@@ -91,7 +91,7 @@ int axle__replicas_copy_module(axle_accelerator *accelerator, axle_module *modul
 
 /* ------------------------------------------------------------------ optimizers */
 
-int axle__replicas_checksum(axle_optimizer *optimizer, uint64_t *out)
+static int checksum(axle_optimizer *optimizer, uint64_t *out)
 {
     const axle_tensor *params = optimizer->params;
     size_t bytes = (size_t)optimizer->arena_size * axle_dtype_size((int)axle__dtype(params));
@@ -107,11 +107,11 @@ int axle__replicas_checksum(axle_optimizer *optimizer, uint64_t *out)
 
 int axle__replicas_copy_parameters(axle_accelerator *accelerator, axle_optimizer *optimizer)
 {
-    uint64_t sum;
+    uint64_t sum = 0;
     bool equal = true;
     if (axle_process_count(accelerator) == 1 || !optimizer->params)
         return AXLE_OK;
-    int status = axle__replicas_checksum(optimizer, &sum);
+    int status = checksum(optimizer, &sum);
     if (!status)
         status = all_equal(accelerator->group, sum, &equal);
     return status || equal ? status : axle_broadcast(accelerator->group, optimizer->params, 0);

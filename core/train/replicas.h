@@ -16,7 +16,5 @@ int axle__replicas_copy_parameters(axle_accelerator *accelerator, axle_optimizer
 int axle__replicas_after_step(axle_optimizer *optimizer, void *user);
 /* The optimizer's sum_up. */
 int axle__replicas_sum_up(double *sum, void *user);
-/* A number that any change of an optimizer's parameters changes. */
-int axle__replicas_checksum(axle_optimizer *optimizer, uint64_t *out);
 
 #endif
