@@ -244,6 +244,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/io/safetensors_dtype.c \
 	%D%/io/safetensors_dtype.h \
 	%D%/io/safetensors_write.c \
+	%D%/group/bytes.c \
 	%D%/group/combine.c \
 	%D%/group/combine.h \
 	%D%/group/distribution.c \
@@ -253,6 +254,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/group.h \
 	%D%/group/half.h \
 	%D%/group/header.c \
+	%D%/group/join.c \
 	%D%/group/messages.c \
 	%D%/group/point.c \
 	%D%/group/reduction.c \
@@ -262,14 +264,18 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/transport.c \
 	%D%/train/accelerator.c \
 	%D%/train/accelerator.h \
+	%D%/train/accumulate.c \
 	%D%/train/bucket.c \
 	%D%/train/bucket.h \
+	%D%/train/comm_hook.c \
+	%D%/train/join.c \
 	%D%/train/prepare.c \
 	%D%/train/processes.c \
 	%D%/train/reducer.c \
 	%D%/train/reducer.h \
 	%D%/train/replicas.c \
 	%D%/train/replicas.h \
+	%D%/train/share.c \
 	%D%/train/window.c \
 	%D%/train/wire.c \
 	%D%/train/wire.h

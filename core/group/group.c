@@ -58,6 +58,9 @@ void axle__group_unlink(axle_group *group)
 
 void axle__group_submit(axle_group *group, axle__task *task)
 {
+    task->header.nonfinite = group->nonfinite;
+    task->header.joining = group->joining;
+    group->join_count += group->joining && task->header.kind != AXLE__TASK_JOIN;
     if (group->size == 1) {
         axle__task_run(group, task);
         task->done = true;
@@ -88,7 +91,10 @@ int axle__group_wait(axle_group *group, axle__task *task)
 int axle__group_run(axle_group *group, axle__task *task)
 {
     axle__group_submit(group, task);
-    return axle__group_wait(group, task);
+    int status = axle__group_wait(group, task);
+    if (status == AXLE_ERR_NONFINITE) /* everyone knows */
+        group->nonfinite = AXLE__LOSS_FINITE;
+    return status;
 }
 
 /* ------------------------------------------------------------------ joining */

@@ -20,6 +20,10 @@ struct axle_group {
     int rank, size, joins;
     axle__membership membership;
     int64_t timeout_ns;
+    /* The caller's thread's, for the headers of what it submits. */
+    uint8_t nonfinite;   /* AXLE__LOSS_... */
+    bool joining;        /* loops may be of unequal length */
+    uint64_t join_count; /* collectives since that began */
     axle__control *control;
     const axle_collective *transport;
     axle_cl_group *link;
@@ -90,9 +94,21 @@ typedef struct axle__range {
 } axle__range;
 axle__range axle__piece_of(uint64_t count, int rank, int size);
 
+/* Where loops may be of unequal length: let the others' collective go on, in which those whose loop
+ * is over bring nothing. Returns false where all are over, or none. */
+bool axle__join_hide(axle_group *group);
+/* The task of a process whose loop is over: it gives the others a hand. */
+int axle__join_data(axle_group *group, axle__task *task, bool hidden);
+/* Do so until all are over. */
+int axle__group_shadow(axle_group *group, int *source, bool *behind);
+/* Processes that bring something to the collective under way. */
+int axle__active_count(const axle_group *group);
+
 /* The data of a task whose headers agree. */
 int axle__all_reduce_data(axle_group *group, axle__task *task);
 int axle__reduce_scatter_data(axle_group *group, axle__task *task);
+/* What sums are multiplied by. */
+double axle__task_scale(const axle_group *group, const axle__task *task);
 int axle__gather_data(axle_group *group, axle__task *task);
 int axle__broadcast_data(axle_group *group, axle__task *task);
 int axle__scatter_data(axle_group *group, axle__task *task);

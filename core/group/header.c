@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,6 +112,25 @@ static int differ(const axle__header *all, int size)
         kinds_differ = kinds_differ || all[k].kind != all[0].kind;
     return axle_error_set(kinds_differ ? AXLE_ERR_STATE : AXLE_ERR_SHAPE,
                           "the processes do not do the same: %s", text);
+}
+
+uint8_t axle__loss_kind(double loss)
+{
+    if (isnan(loss))
+        return AXLE__LOSS_NAN;
+    if (isinf(loss))
+        return loss > 0.0 ? AXLE__LOSS_INF : AXLE__LOSS_MINUS_INF;
+    return AXLE__LOSS_FINITE;
+}
+
+int axle__headers_finite(const axle__header *all, int size)
+{
+    static const char *const texts[] = {"finite", "nan", "inf", "-inf"};
+    for (int k = 0; k < size; k++)
+        if (all[k].nonfinite)
+            return axle_error_set(AXLE_ERR_NONFINITE, "the loss of rank %d is %s", k,
+                                  texts[all[k].nonfinite & 3]);
+    return AXLE_OK;
 }
 
 int axle__headers_agree(const axle__header *all, int size)

@@ -55,12 +55,18 @@ static unsigned char *room_of(const reduction *r, int rank, uint32_t number)
     return r->room + place * r->segment * r->item;
 }
 
+/* One whose loop is over brings nothing, and combines its piece for the others. */
+static bool brings(const reduction *r, int rank)
+{
+    return !r->group->headers[rank].shadow;
+}
+
 static int expect_contributions(reduction *r, uint32_t number)
 {
     int status = AXLE_OK, me = r->group->rank;
     uint64_t bytes = segment_of(r, me, number).count * r->item;
     for (int rank = 0; rank < r->group->size && !status; rank++)
-        if (rank != me)
+        if (rank != me && brings(r, rank))
             status = axle__recv_start(r->group, &r->contributions, rank,
                                       axle__tag(r->group, CONTRIBUTION + number),
                                       room_of(r, rank, number), bytes);
@@ -70,7 +76,7 @@ static int expect_contributions(reduction *r, uint32_t number)
 static int send_contributions(reduction *r)
 {
     int status = AXLE_OK, me = r->group->rank, size = r->group->size;
-    for (uint32_t number = 0; number < r->segments; number++)
+    for (uint32_t number = 0; number < r->segments && brings(r, me); number++)
         for (int k = 1; k < size && !status; k++) {
             int rank = (me + k) % size;
             axle__range s = segment_of(r, rank, number);
@@ -110,15 +116,17 @@ static int send_results(reduction *r, uint32_t number)
 static int combine_segment(reduction *r, uint32_t number, unsigned char *to)
 {
     const axle__header *header = &r->task->header;
-    int size = r->group->size;
+    int size = r->group->size, count = 0;
     axle__range s = segment_of(r, r->group->rank, number);
     const void **parts = axle__alloc((size_t)size, sizeof(*parts));
     if (!parts)
         return axle_error_code();
     for (int rank = 0; rank < size; rank++)
-        parts[rank] = rank == r->group->rank ? r->in + s.first * r->item : room_of(r, rank, number);
+        if (brings(r, rank))
+            parts[count++] =
+                rank == r->group->rank ? r->in + s.first * r->item : room_of(r, rank, number);
     int status =
-        axle__combine(header->reduction, header->dtype, parts, size, r->task->scale, to, s.count);
+        axle__combine(header->reduction, header->dtype, parts, count, r->task->scale, to, s.count);
     axle__free(parts);
     return status;
 }
@@ -126,7 +134,7 @@ static int combine_segment(reduction *r, uint32_t number, unsigned char *to)
 /* Contributions of a segment are waited for in the order in which they were expected. */
 static int take_segment(reduction *r, uint32_t number, unsigned char *to)
 {
-    size_t each = (size_t)r->group->size - 1;
+    size_t each = (size_t)(axle__active_count(r->group) - brings(r, r->group->rank));
     size_t due = segment_of(r, r->group->rank, number).count ? r->contributions.waited + each
                                                              : r->contributions.waited;
     int status = axle__messages_wait(r->group, &r->contributions, due);

@@ -17,12 +17,12 @@ static double weight_sum(const axle_group *group)
     return sum;
 }
 
-/* What sums are multiplied by; a weighted mean over no weight is 0. */
-static double scale_of(const axle_group *group, const axle__task *task)
+/* A weighted mean over no weight is 0. */
+double axle__task_scale(const axle_group *group, const axle__task *task)
 {
     if (task->header.weighted)
         return task->weight_sum > 0.0 ? 1.0 / task->weight_sum : 0.0;
-    return task->header.reduction == AXLE_REDUCE_MEAN ? 1.0 / group->size : 1.0;
+    return task->header.reduction == AXLE_REDUCE_MEAN ? 1.0 / axle__active_count(group) : 1.0;
 }
 
 static int (*const data[AXLE__TASK_LIMIT])(axle_group *group, axle__task *task) = {
@@ -37,7 +37,7 @@ static int (*const data[AXLE__TASK_LIMIT])(axle_group *group, axle__task *task) 
 static void read_headers(const axle_group *group, axle__task *task)
 {
     task->weight_sum = weight_sum(group);
-    task->scale = scale_of(group, task);
+    task->scale = axle__task_scale(group, task);
     task->least_absent = AXLE__ABSENT_ALL;
     task->most_absent = AXLE__ABSENT_NONE;
     for (int k = 0; k < group->size; k++) {
@@ -50,7 +50,10 @@ static void read_headers(const axle_group *group, axle__task *task)
 /* What all can see in the headers alone, so that it is an error on every process. */
 static int check_request(const axle_group *group, const axle__header *mine)
 {
-    int status = axle__headers_agree(group->headers, group->size);
+    int status = axle__headers_finite(group->headers, group->size);
+    if (!status)
+        status = axle__headers_agree(group->headers, group->size);
+    mine = &group->headers[group->rank]; /* what a shadow takes part in */
     bool combines = mine->kind == AXLE__TASK_ALL_REDUCE || mine->kind == AXLE__TASK_REDUCE_SCATTER;
     return status || !combines ? status : axle__combine_check(mine->reduction, mine->dtype);
 }
@@ -66,9 +69,12 @@ static int run_collective(axle_group *group, axle__task *task)
     int status = axle__headers_exchange(group, &task->header);
     if (status)
         return status;
+    bool hidden = axle__join_hide(group);
     status = check_request(group, &task->header);
     if (!status)
         read_headers(group, task);
+    if (task->header.kind == AXLE__TASK_JOIN && !status)
+        return axle__join_data(group, task, hidden);
     if (!status && task->place)
         status = task->place(task, group->headers, group->size);
     task->known = status && status != AXLE_ERR_NOMEM;

@@ -28,6 +28,7 @@ enum {
     X(BROADCAST, "broadcast", AXLE__CHECK_DIMS | AXLE__CHECK_ROOT)                                 \
     X(SCATTER, "scatter", AXLE__CHECK_ROOT)                                                        \
     X(LEAVE, "leave", 0)                                                                           \
+    X(JOIN, "join, its loop is over,", 0)                                                          \
     X(SEND, "send", AXLE__CHECK_DIMS)                                                              \
     X(RECEIVE, "receive", AXLE__CHECK_DIMS)
 
@@ -45,6 +46,9 @@ enum { AXLE__SITE_SIZE = 56, AXLE__TASK_MESSAGE = 1024 };
  */
 enum { AXLE__ABSENT_NONE, AXLE__ABSENT_PARTS, AXLE__ABSENT_ALL };
 
+/* A loss that is not finite on one process is an error on all: it rides along. */
+enum { AXLE__LOSS_FINITE, AXLE__LOSS_NAN, AXLE__LOSS_INF, AXLE__LOSS_MINUS_INF };
+
 /* Sent as it is; a process of another byte order is recognised by the magic number. */
 typedef struct axle__header {
     uint64_t magic, sequence;
@@ -53,9 +57,12 @@ typedef struct axle__header {
     int64_t dims[AXLE_MAX_RANK];
     int32_t root; /* or the peer of a message */
     uint8_t kind, reduction, dtype, rank;
-    uint8_t weighted; /* the result is divided by the sum of the weights */
-    uint8_t absent;   /* AXLE__ABSENT_...: how much of the data this process has not got */
-    uint8_t spare[6];
+    uint8_t weighted;  /* the result is divided by the sum of the weights */
+    uint8_t absent;    /* AXLE__ABSENT_...: how much of the data this process has not got */
+    uint8_t nonfinite; /* AXLE__LOSS_...: what became of this process's loss */
+    uint8_t joining;   /* goes on without processes whose loop is over */
+    uint8_t shadow;    /* one of them, in a collective of the others */
+    uint8_t spare[3];
     char site[AXLE__SITE_SIZE];
 } axle__header;
 
@@ -72,6 +79,8 @@ struct axle__task {
     /* What came of it. */
     double weight_sum, scale;          /* of all processes; what sums are multiplied by */
     uint8_t most_absent, least_absent; /* of all processes */
+    int source;                        /* join: the process that worked last */
+    bool over, behind;                 /* join: all came; some did less than others */
     bool known;                        /* a failure that every process sees by itself */
     bool done;
     int status;
@@ -85,6 +94,10 @@ void axle__header_site(axle__header *header);
 const char *axle__task_name(const axle__header *header);
 /* "all_reduce of (3, 4) f32 at train.c:33" in `text`; returns it. */
 const char *axle__header_text(const axle__header *header, char *text, size_t size);
+/* AXLE__LOSS_... of a value. */
+uint8_t axle__loss_kind(double loss);
+/* AXLE_ERR_NONFINITE where the loss of a process is not finite; names the first. */
+int axle__headers_finite(const axle__header *all, int size);
 /* Whether all processes ask for the same; else an error that names two that do not, or, where
  * shapes differ, the shape of each. */
 int axle__headers_agree(const axle__header *all, int size);

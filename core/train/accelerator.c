@@ -2,6 +2,7 @@
 #include "train/accelerator.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -19,6 +20,9 @@ static int check_options(const axle_accelerator_options *o)
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_accelerator_create: %d batches a window; at least 1 is needed",
                               o->accumulate);
+    if (!(o->accumulate_budget >= 0.0) || !isfinite(o->accumulate_budget))
+        return axle_error_set(AXLE_ERR_INVALID, "axle_accelerator_create: a budget of %g a window",
+                              o->accumulate_budget);
     if (!(o->clip_norm >= 0.0) || !(o->clip_value >= 0.0))
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_accelerator_create: clip by norm %g, value %g", o->clip_norm,
@@ -45,6 +49,8 @@ static int apply_settings(axle_accelerator_options *o)
                               (long long)accumulate);
     if (o->accumulate == 0)
         o->accumulate = accumulate > 0 ? (int)accumulate : 1;
+    if (o->sync_each_batch == 0)
+        o->sync_each_batch = axle__setting_integer(AXLE_SETTING_SYNC_EACH_BATCH) != 0;
     return AXLE_OK;
 }
 
@@ -66,7 +72,7 @@ int axle_accelerator_create(const axle_accelerator_options *options, axle_accele
 {
     axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
     if (options)
-        o = *options;
+        memcpy(&o, options, options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
     int status = apply_settings(&o);
     if (!status)
         status = check_options(&o);

@@ -29,10 +29,14 @@ typedef struct axle__loop {
 enum { AXLE__MOST_LOOPS = 8 };
 
 typedef struct axle__window {
-    int64_t batches;    /* counted so far */
-    bool ends;          /* the last of them ends the window */
-    bool reduced;       /* its gradients were summed over the processes */
-    double weight, sum; /* of the last batch; of all */
+    int64_t batches; /* counted so far */
+    bool ends;       /* the last of them ends the window */
+    bool averages; /* gradients become means with the last of them: it ends the window, or each does
+                    */
+    bool reduced;  /* a pass of the last batch was summed over the processes */
+    double sum;    /* weights of this process's batches whose gradients were not averaged yet */
+    double held;   /* weight that the means in the arenas stand for; 0: there are sums */
+    double spent;  /* of the budget, by all processes */
 } axle__window;
 
 struct axle_accelerator {
@@ -45,6 +49,11 @@ struct axle_accelerator {
     int count;
     axle__loop loops[AXLE__MOST_LOOPS]; /* the innermost last */
     int loop_count;
+    axle__loop block; /* of axle_accumulate_begin() */
+    int blocks;       /* open */
+    int no_sync;      /* open */
+    axle__comm_hook comm_hook;
+    bool last; /* the next batch to be counted ends the window */
     axle__window window;
     char *plan;
 };
@@ -52,8 +61,14 @@ struct axle_accelerator {
 /* The loader's observer; user is the accelerator. */
 void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
 
-/* The innermost loop under way; NULL where there is none. */
+/* The innermost loop under way, or the block; NULL where there is neither. */
 axle__loop *axle__current_loop(const axle_accelerator *accelerator);
+
+bool axle__is_prepared(const axle_accelerator *accelerator, const axle_object *object);
+
+/* Combine numbers of the host over all processes, in place. */
+int axle__reduce_numbers(axle_accelerator *accelerator, int dtype, void *numbers, int64_t count,
+                         int op);
 
 /* The next prepared optimizer after place *at, which starts from 0; NULL at the end. */
 axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at);

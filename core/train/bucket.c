@@ -109,6 +109,12 @@ static int store_bucket(axle__task *task)
 void axle__bucket_hand_over(axle__bucket *b, uint8_t absent)
 {
     axle__reducer *reducer = b->reducer;
+    b->handed_over = true;
+    reducer->next++;
+    if (reducer->hook && reducer->hook->fn) {
+        axle__bucket_call(b);
+        return;
+    }
     b->task = (axle__task){.prepare = fetch_bucket,
                            .place = reducer->wire ? pack_bucket : NULL,
                            .finish = store_bucket,
@@ -125,8 +131,6 @@ void axle__bucket_hand_over(axle__bucket *b, uint8_t absent)
     header->weight = reducer->weight;
     header->absent = absent;
     axle__header_site(header);
-    b->handed_over = true;
-    reducer->next++;
     axle__group_submit(reducer->group, &b->task);
 }
 

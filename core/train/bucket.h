@@ -40,6 +40,7 @@ struct axle__reducer {
     axle__slot_hook *hooks; /* one a slot */
     bool armed, again, sharded;
     double weight, weight_sum;
+    const axle__comm_hook *hook; /* in place of the collective; fn NULL: none */
     int wire; /* element type on the wire: AXLE_DTYPE_BF16 or _F16; 0: that of the gradients */
     unsigned char *staging; /* a bucket in host memory, for devices whose memory is elsewhere */
     uint16_t *packed;       /* a bucket in the element type of the wire */
@@ -51,6 +52,8 @@ axle__range axle__bucket_piece(const axle__bucket *bucket);
 int axle__bucket_room(axle__reducer *reducer);
 /* Give a bucket's gradients to the group; `absent` is an AXLE__ABSENT_.... */
 void axle__bucket_hand_over(axle__bucket *bucket, uint8_t absent);
+/* The same, by the user's function; the task is done when it returns. */
+void axle__bucket_call(axle__bucket *bucket);
 /* Give this process's piece of the parameters to all, and take theirs. */
 void axle__bucket_gather(axle__bucket *bucket);
 

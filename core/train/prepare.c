@@ -7,7 +7,7 @@
 #include "train/accelerator.h"
 #include "train/replicas.h"
 
-static bool is_prepared(const axle_accelerator *accelerator, const axle_object *object)
+bool axle__is_prepared(const axle_accelerator *accelerator, const axle_object *object)
 {
     for (int k = 0; k < accelerator->count; k++)
         if (accelerator->prepared[k].object == object)
@@ -115,6 +115,8 @@ static int take_over(axle_accelerator *accelerator, axle_object *object, const s
                                       accelerator->options.wire_dtype, &reducer);
     if (status)
         return status;
+    if (reducer)
+        axle__reducer_set_hook(reducer, &accelerator->comm_hook);
     axle__object_retain(object);
     prepared[accelerator->count++] = (axle__prepared){.object = object, .reducer = reducer};
     return AXLE_OK;
@@ -165,7 +167,7 @@ int axle_prepare_objects(axle_accelerator *accelerator, void *const *objects)
     int status = check_kinds(objects);
     for (int kind = 0; kind < KINDS && !status; kind++)
         for (int k = 0; objects[k] && !status; k++)
-            if (kind_of(objects[k]) == kind && !is_prepared(accelerator, objects[k]))
+            if (kind_of(objects[k]) == kind && !axle__is_prepared(accelerator, objects[k]))
                 status = take_over(accelerator, objects[k], &kinds[kind]);
     return status ? status : announce(accelerator);
 }

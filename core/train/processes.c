@@ -22,6 +22,11 @@ int axle_is_local_main_process(const axle_accelerator *accelerator)
     return axle_local_process_index(accelerator) == 0;
 }
 
+int axle_is_last_process(const axle_accelerator *accelerator)
+{
+    return axle_process_index(accelerator) == axle_process_count(accelerator) - 1;
+}
+
 static int check_group(const axle_accelerator *accelerator, const char *who)
 {
     if (accelerator->group)
@@ -63,8 +68,8 @@ axle_tensor *axle_accelerator_reduce(axle_accelerator *accelerator, axle_tensor 
 
 /* ------------------------------------------------------------------ numbers of the host */
 
-static int reduce_numbers(axle_accelerator *accelerator, int dtype, void *numbers, int64_t count,
-                          int op)
+int axle__reduce_numbers(axle_accelerator *accelerator, int dtype, void *numbers, int64_t count,
+                         int op)
 {
     int status = check_group(accelerator, "collective");
     if (status || (status = axle_scope_push()))
@@ -88,7 +93,7 @@ int axle_weighted_mean(axle_accelerator *accelerator, double value, double weigh
         return AXLE_OK;
     }
     double sums[2] = {weight > 0.0 ? weight * value : 0.0, weight};
-    int status = reduce_numbers(accelerator, AXLE_DTYPE_F64, sums, 2, AXLE_REDUCE_SUM);
+    int status = axle__reduce_numbers(accelerator, AXLE_DTYPE_F64, sums, 2, AXLE_REDUCE_SUM);
     if (!status)
         *out = sums[1] > 0.0 ? sums[0] / sums[1] : 0.0;
     return status;
@@ -106,19 +111,33 @@ axle_tensor *axle_pad_across_processes(axle_accelerator *accelerator, axle_tenso
     }
     int64_t own = axle_tensor_dim(tensor, at), longest = own;
     int64_t before[AXLE_MAX_RANK] = {0}, after[AXLE_MAX_RANK] = {0};
-    if (reduce_numbers(accelerator, AXLE_DTYPE_I64, &longest, 1, AXLE_REDUCE_MAX))
+    if (axle__reduce_numbers(accelerator, AXLE_DTYPE_I64, &longest, 1, AXLE_REDUCE_MAX))
         return NULL;
     *(pad_first ? &before[at] : &after[at]) = longest - own;
     return longest == own ? tensor : axle_pad(tensor, before, after, value);
 }
 
-void axle_split_between_processes(const axle_accelerator *accelerator, int64_t n, int64_t *first,
-                                  int64_t *count)
+int axle_processes_agree(axle_accelerator *accelerator, uint64_t number, int *out)
 {
-    axle__range own = axle__piece_of((uint64_t)n, axle_process_index(accelerator),
-                                     axle_process_count(accelerator));
-    *first = (int64_t)own.first;
-    *count = (int64_t)own.count;
+    /* The least number is the opposite of the most of the opposites. */
+    int64_t both[2] = {(int64_t)number, ~(int64_t)number};
+    int status = axle__reduce_numbers(accelerator, AXLE_DTYPE_I64, both, 2, AXLE_REDUCE_MAX);
+    if (!status)
+        *out = both[0] == ~both[1];
+    return status;
+}
+
+int axle_broadcast_object(axle_accelerator *accelerator, void **bytes, size_t *size, int root)
+{
+    int status = check_group(accelerator, "axle_broadcast_object");
+    return status ? status : axle_broadcast_bytes(accelerator->group, bytes, size, root);
+}
+
+int axle_gather_objects(axle_accelerator *accelerator, const void *bytes, size_t size, void **out,
+                        size_t *sizes)
+{
+    int status = check_group(accelerator, "axle_gather_objects");
+    return status ? status : axle_gather_bytes(accelerator->group, bytes, size, out, sizes);
 }
 
 /* ------------------------------------------------------------------ taking turns */
@@ -146,7 +165,7 @@ void axle_set_trigger(axle_accelerator *accelerator)
 int axle_check_trigger(axle_accelerator *accelerator, int *out)
 {
     uint8_t any = accelerator->triggered;
-    int status = reduce_numbers(accelerator, AXLE_DTYPE_U8, &any, 1, AXLE_REDUCE_MAX);
+    int status = axle__reduce_numbers(accelerator, AXLE_DTYPE_U8, &any, 1, AXLE_REDUCE_MAX);
     if (status)
         return status;
     accelerator->triggered = false;

@@ -93,6 +93,11 @@ static int hook_slots(axle__reducer *reducer)
     return status;
 }
 
+void axle__reducer_set_hook(axle__reducer *reducer, const axle__comm_hook *hook)
+{
+    reducer->hook = hook;
+}
+
 /* The optimizer updates this process's piece of each bucket. */
 static int share_out(axle__reducer *reducer)
 {
@@ -168,8 +173,6 @@ static int zero_range(const axle_tensor *arena, int64_t offset, int64_t count)
     return count > 0 && !part ? axle_error_code() : status;
 }
 
-/* Means that are in the arena already must count once in the sum to come: whoever owns them brings
- * them, rank 0 where nobody does. */
 static int keep_once(const axle__bucket *b)
 {
     const axle_tensor *grads = b->reducer->optimizer->grads;
@@ -181,6 +184,14 @@ static int keep_once(const axle__bucket *b)
     }
     int status = zero_range(grads, b->offset, first);
     return status ? status : zero_range(grads, b->offset + first + count, b->count - first - count);
+}
+
+int axle__reducer_keep_once(axle__reducer *reducer)
+{
+    int status = axle__optimizer_lay_out(reducer->optimizer);
+    for (int k = 0; k < reducer->bucket_count && !status; k++)
+        status = keep_once(&reducer->buckets[k]);
+    return status;
 }
 
 int axle__reducer_begin(axle__reducer *reducer, axle__reducer *before, double weight, bool again)
@@ -197,8 +208,8 @@ int axle__reducer_begin(axle__reducer *reducer, axle__reducer *before, double we
         reducer->buckets[k].handed_over = false;
     }
     int status = axle__optimizer_lay_out(reducer->optimizer);
-    for (int k = 0; k < reducer->bucket_count && again && !status; k++)
-        status = keep_once(&reducer->buckets[k]);
+    if (again && !status)
+        status = axle__reducer_keep_once(reducer);
     reducer->armed = status == AXLE_OK;
     return status;
 }

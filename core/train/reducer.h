@@ -13,10 +13,15 @@
 
 #include <stdbool.h>
 
-#include "axle/group.h"
-#include "axle/optim.h"
+#include "axle/accelerator.h"
 
 typedef struct axle__reducer axle__reducer;
+
+/* What the user put in place of the collective; fn NULL: nothing. */
+typedef struct axle__comm_hook {
+    axle_comm_hook_fn fn;
+    void *user;
+} axle__comm_hook;
 
 /* For an optimizer that was laid out; hooks its parameters. `sharded`: of each bucket this process
  * gets the mean of its own piece alone, and updates that alone (the first stage of ZeRO,
@@ -25,8 +30,15 @@ typedef struct axle__reducer axle__reducer;
 int axle__reducer_create(axle_group *group, axle_optimizer *optimizer, bool sharded, int wire,
                          axle__reducer **out);
 void axle__reducer_destroy(axle__reducer *reducer);
+/* Call that for each bucket; borrowed, and looked at anew in each pass. Gradients are then this
+ * process's share of the mean, and `weight` counts for nothing. */
+void axle__reducer_set_hook(axle__reducer *reducer, const axle__comm_hook *hook);
 /* After a sharded step: everyone's pieces of the parameters to all. */
 int axle__reducer_gather_parameters(axle__reducer *reducer);
+
+/* Means in the arena are to become a part of sums to come, in which they must count once: whoever
+ * owns them keeps them, rank 0 where nobody does, and the others have 0. */
+int axle__reducer_keep_once(axle__reducer *reducer);
 
 /* Before the backward pass that ends a window. `before`: the reducer that began before this one in
  * the same pass, or NULL; all processes begin theirs in the same order. `weight` is that of this

@@ -7,38 +7,13 @@
 #include "base/memory.h"
 #include "optim/optimizer.h"
 
-/* Whether all processes have the same number. */
-static int all_equal(axle_group *group, uint64_t number, bool *out)
-{
-    int64_t least = (int64_t)number, most = least;
-    axle_tensor *both = NULL;
-    int status = axle_scope_push();
-    if (status)
-        return status;
-    /* The least number is the opposite of the most of the opposites. */
-    int64_t pair[2] = {least, ~most};
-    status = axle_device_push(axle_device_host());
-    if (!status) {
-        both = axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(2), pair);
-        status = both ? axle_all_reduce(group, both, AXLE_REDUCE_MAX) : axle_error_code();
-        axle_device_pop();
-    }
-    if (!status)
-        status = axle_tensor_read(both, pair, sizeof(pair));
-    axle_scope_pop();
-    if (!status)
-        *out = pair[0] == ~pair[1];
-    return status;
-}
-
 int axle__replicas_compare_devices(axle_accelerator *accelerator)
 {
     const char *name = axle_device_backend(accelerator->device);
-    bool equal = true;
-    int status = AXLE_OK;
+    int equal = 1, status = AXLE_OK;
     if (axle_process_count(accelerator) > 1)
-        status =
-            all_equal(accelerator->group, axle__hash(AXLE__HASH_START, name, strlen(name)), &equal);
+        status = axle_processes_agree(accelerator, axle__hash(AXLE__HASH_START, name, strlen(name)),
+                                      &equal);
     accelerator->mixed = !equal;
     return status;
 }
@@ -72,12 +47,12 @@ static int copy_from_first(const char *path, axle_tensor *tensor, void *user)
 int axle__replicas_copy_module(axle_accelerator *accelerator, axle_module *module)
 {
     survey s = {accelerator->group, AXLE__HASH_START};
-    bool equal;
+    int equal;
     if (axle_process_count(accelerator) == 1)
         return AXLE_OK;
     axle_module_each_parameter(module, describe, &s);
     axle_module_each_buffer(module, describe, &s);
-    int status = all_equal(s.group, s.sum, &equal);
+    int status = axle_processes_agree(accelerator, s.sum, &equal);
     if (!status)
         status = axle_module_each_parameter(module, copy_from_first, &s);
     if (!status)
@@ -108,12 +83,12 @@ static int checksum(axle_optimizer *optimizer, uint64_t *out)
 int axle__replicas_copy_parameters(axle_accelerator *accelerator, axle_optimizer *optimizer)
 {
     uint64_t sum = 0;
-    bool equal = true;
+    int equal = 1;
     if (axle_process_count(accelerator) == 1 || !optimizer->params)
         return AXLE_OK;
     int status = checksum(optimizer, &sum);
     if (!status)
-        status = all_equal(accelerator->group, sum, &equal);
+        status = axle_processes_agree(accelerator, sum, &equal);
     return status || equal ? status : axle_broadcast(accelerator->group, optimizer->params, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "autograd/node.h"
 #include "data/loader.h"
+#include "group/group.h"
 #include "optim/optimizer.h"
 #include "tensor/elementwise.h"
 #include "train/accelerator.h"
@@ -45,29 +46,38 @@ void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch
 axle__loop *axle__current_loop(const axle_accelerator *accelerator)
 {
     int n = accelerator->loop_count;
-    return n ? (axle__loop *)&accelerator->loops[n - 1] : NULL;
+    const axle__loop *outside = accelerator->blocks ? &accelerator->block : NULL;
+    return (axle__loop *)(n ? &accelerator->loops[n - 1] : outside);
 }
 
 /* ------------------------------------------------------------------ windows */
 
-/* Whether the batch after `batches` counted ones ends a window. */
-static bool would_end(const axle_accelerator *accelerator, const axle__loop *loop, int64_t batches)
+/* Whether a batch ends a window that has so many, of so much weight, with it. */
+static bool would_end(const axle_accelerator *accelerator, const axle__loop *loop, int64_t batches,
+                      double spent)
 {
-    return batches + 1 >= accelerator->options.accumulate || (loop && loop->last);
+    const axle_accelerator_options *o = &accelerator->options;
+    if (accelerator->no_sync)
+        return false;
+    if (accelerator->last || (loop && loop->last))
+        return true;
+    return o->accumulate_budget > 0.0 ? spent >= o->accumulate_budget : batches >= o->accumulate;
 }
 
-static int64_t batches_so_far(const axle_accelerator *accelerator, const axle__loop *loop)
+/* The batch under way begins a window. */
+static bool begins(const axle_accelerator *accelerator, const axle__loop *loop)
 {
-    const axle__window *window = &accelerator->window;
-    return window->ends || (loop && loop->first) ? 0 : window->batches;
+    return accelerator->window.ends || (loop && loop->first);
 }
 
 int axle_is_update(const axle_accelerator *accelerator)
 {
     const axle__loop *loop = axle__current_loop(accelerator);
+    const axle__window *window = &accelerator->window;
     if (loop && loop->counted)
-        return accelerator->window.ends;
-    return would_end(accelerator, loop, batches_so_far(accelerator, loop));
+        return window->ends;
+    bool anew = begins(accelerator, loop);
+    return would_end(accelerator, loop, anew ? 1 : window->batches + 1, anew ? 0.0 : window->spent);
 }
 
 /* A window that a loop left unfinished is dropped, gradients and all. */
@@ -86,36 +96,79 @@ static void reset_clipping(axle_accelerator *accelerator)
         accelerator->prepared[k].clipped = false;
 }
 
-/* Gradients so far were sums weighted by w; from here on they are shares of the window's mean. */
-static int divide_sums(axle_accelerator *accelerator)
+static int scale_gradients(axle_accelerator *accelerator, double factor)
 {
     int at = 0, status = AXLE_OK;
-    double factor = 1.0 / accelerator->window.sum;
     for (axle_optimizer *o; !status && (o = axle__next_optimizer(accelerator, &at));)
         status = axle__optimizer_scale_grads(o, factor);
     return status;
 }
 
+/* Means of the batches so far become weighted sums again, so that a batch can be added: this
+ * process's part of what all processes hold. */
+static int turn_into_sums(axle_accelerator *accelerator)
+{
+    axle__window *window = &accelerator->window;
+    int status = AXLE_OK;
+    for (int k = 0; k < accelerator->count && !status; k++)
+        if (accelerator->prepared[k].reducer)
+            status = axle__reducer_keep_once(accelerator->prepared[k].reducer);
+    if (!status)
+        status = scale_gradients(accelerator, window->held);
+    window->sum = axle_is_main_process(accelerator) ? window->held : 0.0;
+    window->held = 0.0;
+    return status;
+}
+
+/* Count a weight in the window's budget. */
+static int spend(axle_accelerator *accelerator, double weight)
+{
+    int status = AXLE_OK;
+    if (!(accelerator->options.accumulate_budget > 0.0))
+        return AXLE_OK;
+    if (axle_process_count(accelerator) > 1)
+        status = axle__reduce_numbers(accelerator, AXLE_DTYPE_F64, &weight, 1, AXLE_REDUCE_SUM);
+    accelerator->window.spent += weight;
+    return status;
+}
+
+static void leave_window(axle_accelerator *accelerator, const axle__loop *loop)
+{
+    axle__window *window = &accelerator->window;
+    if (window->ends)
+        reset_clipping(accelerator);
+    else if (loop && loop->first && window->batches > 0)
+        drop_window(accelerator);
+    else
+        return;
+    *window = (axle__window){0};
+}
+
+/* A batch's first pass begins. With several processes the reducers divide the sums. */
 static int count_batch(axle_accelerator *accelerator, axle__loop *loop, double weight)
 {
     axle__window *window = &accelerator->window;
-    if (window->ends) {
-        *window = (axle__window){0};
-        reset_clipping(accelerator);
-    } else if (loop && loop->first && window->batches > 0) {
-        *window = (axle__window){0};
-        drop_window(accelerator);
-    }
-    window->ends = would_end(accelerator, loop, window->batches);
+    leave_window(accelerator, loop);
+    int status = window->held > 0.0 ? turn_into_sums(accelerator) : AXLE_OK;
+    if (!status)
+        status = spend(accelerator, weight);
+    if (status)
+        return status;
     window->batches++;
-    window->weight = weight;
     window->sum += weight;
+    window->ends = would_end(accelerator, loop, window->batches, window->spent);
+    window->averages =
+        window->ends || (accelerator->options.sync_each_batch && !accelerator->no_sync);
+    window->reduced = false;
+    accelerator->last = accelerator->last && !window->ends;
     if (loop)
         loop->counted = true;
-    bool alone = axle_process_count(accelerator) == 1;
-    if (alone && window->ends && window->batches > 1 && window->sum > 0.0)
-        return divide_sums(accelerator);
-    return AXLE_OK;
+    if (axle_process_count(accelerator) > 1 || !window->averages)
+        return AXLE_OK;
+    window->held = window->sum;
+    return window->batches > 1 && window->sum > 0.0
+               ? scale_gradients(accelerator, 1.0 / window->sum)
+               : AXLE_OK;
 }
 
 static void tell_optimizers(axle_accelerator *accelerator)
@@ -135,16 +188,14 @@ static double weight_sum(axle_accelerator *accelerator)
     return sum;
 }
 
-/* Factor of the batch's gradient: its weight in the sum, or its share once the sum is known. With
- * several processes the reducers divide. */
-static double factor_of(axle_accelerator *accelerator)
+/* Factor of a pass's gradient: its weight in the sum, or its share once the sum is known. */
+static double factor_of(axle_accelerator *accelerator, double weight)
 {
     const axle__window *window = &accelerator->window;
     bool alone = axle_process_count(accelerator) == 1;
-    if (!window->ends || (!alone && !window->reduced))
-        return window->weight;
-    double sum = alone ? window->sum : weight_sum(accelerator);
-    return sum > 0.0 ? window->weight / sum : 0.0;
+    if (!(alone ? window->averages : window->reduced))
+        return weight;
+    return window->held > 0.0 ? weight / window->held : 0.0;
 }
 
 static int backward_scaled(axle_tensor *loss, double factor)
@@ -163,12 +214,27 @@ static int backward_scaled(axle_tensor *loss, double factor)
     return status;
 }
 
-/* A backward pass whose gradients are summed over the processes meanwhile. */
-static int backward_reduced(axle_accelerator *accelerator, axle_tensor *loss)
+/* The user's function gets shares of the mean, so the sum of the weights is found before. */
+static int turn_into_shares(axle_accelerator *accelerator, double *factor)
 {
     axle__window *window = &accelerator->window;
-    double factor = factor_of(accelerator);
-    int status = AXLE_OK, begun = 0;
+    double total = window->sum;
+    int status = axle__reduce_numbers(accelerator, AXLE_DTYPE_F64, &total, 1, AXLE_REDUCE_SUM);
+    if (status)
+        return status;
+    double scale = total > 0.0 ? 1.0 / total : 0.0;
+    *factor *= scale;
+    window->held = total;
+    return window->batches > 1 ? scale_gradients(accelerator, scale) : AXLE_OK;
+}
+
+/* A backward pass whose gradients are summed over the processes meanwhile. Without a loss only the
+ * processes are met. */
+static int backward_reduced(axle_accelerator *accelerator, axle_tensor *loss, double factor)
+{
+    axle__window *window = &accelerator->window;
+    bool shares = accelerator->comm_hook.fn && !window->reduced;
+    int status = shares ? turn_into_shares(accelerator, &factor) : AXLE_OK, begun = 0;
     axle__reducer *before = NULL;
     for (; begun < accelerator->count && !status; begun++) {
         axle__reducer *reducer = accelerator->prepared[begun].reducer;
@@ -176,7 +242,7 @@ static int backward_reduced(axle_accelerator *accelerator, axle_tensor *loss)
             status = axle__reducer_begin(reducer, before, window->sum, window->reduced);
         before = reducer ? reducer : before;
     }
-    if (!status)
+    if (!status && loss)
         status = backward_scaled(loss, factor);
     for (int k = 0; k < begun; k++)
         if (accelerator->prepared[k].reducer)
@@ -186,42 +252,79 @@ static int backward_reduced(axle_accelerator *accelerator, axle_tensor *loss)
         int code = reducer ? axle__reducer_end(reducer, status) : AXLE_OK;
         status = status ? status : code;
     }
+    if (!window->reduced && !shares)
+        window->held = weight_sum(accelerator);
     window->reduced = true;
     return status;
 }
 
-static int check_loss(const axle_accelerator *accelerator, const axle_tensor *loss)
+static int check_loss(const axle_accelerator *accelerator, const axle_tensor *loss, double *value)
 {
-    double value;
+    *value = 0.0;
     if (!loss)
         return axle_error_code()
                    ? axle_error_code()
                    : axle_error_set(AXLE_ERR_INVALID, "axle_backward: there is no loss");
     if (accelerator->options.allow_nonfinite)
         return AXLE_OK;
-    int status = axle_tensor_item(loss, &value);
-    if (!status && !isfinite(value))
-        return axle_error_set(AXLE_ERR_NONFINITE, "axle_backward: the loss is %g", value);
+    int status = axle_tensor_item(loss, value);
+    if (status || isfinite(*value))
+        return status;
+    if (axle_process_count(accelerator) == 1)
+        return axle_error_set(AXLE_ERR_NONFINITE, "axle_backward: the loss is %g", *value);
+    return axle_error_set(AXLE_ERR_NONFINITE, "axle_backward: the loss of rank %d is %g",
+                          axle_process_index(accelerator), *value);
+}
+
+/* A loss of one of the processes is not finite: the window goes, on all of them. */
+static void abandon_window(axle_accelerator *accelerator, axle__loop *loop)
+{
+    int at = 0;
+    drop_window(accelerator);
+    for (axle_optimizer *o; (o = axle__next_optimizer(accelerator, &at));)
+        o->suspended = true;
+    accelerator->window = (axle__window){.ends = true};
+    accelerator->group->nonfinite = AXLE__LOSS_FINITE;
+    if (loop)
+        loop->counted = true;
+}
+
+/* @param loss  NULL where it is not finite; the processes are met all the same, where they meet. */
+static int run_pass(axle_accelerator *accelerator, axle_tensor *loss, double weight)
+{
+    bool alone = axle_process_count(accelerator) == 1;
+    axle__loop *loop = axle__current_loop(accelerator);
+    int status = AXLE_OK;
+    if (!loop || !loop->counted)
+        status = count_batch(accelerator, loop, weight);
+    double factor = status ? 0.0 : factor_of(accelerator, weight);
+    if (!status && !alone && accelerator->window.averages)
+        status = backward_reduced(accelerator, loss, factor);
+    else if (!status && loss)
+        status = backward_scaled(loss, factor);
+    if (!status)
+        tell_optimizers(accelerator);
+    else if (status == AXLE_ERR_NONFINITE && !alone)
+        abandon_window(accelerator, loop);
     return status;
 }
 
 int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss, double weight)
 {
-    int status = check_loss(accelerator, loss);
+    double value;
+    axle_group *group = accelerator->group;
+    int status = check_loss(accelerator, loss, &value);
+    bool shared = status == AXLE_ERR_NONFINITE && axle_process_count(accelerator) > 1;
     if (!status && !(weight >= 0.0 && isfinite(weight)))
         status = axle_error_set(AXLE_ERR_INVALID, "axle_backward_weighted: weight %g", weight);
-    if (status)
+    if (status && !shared)
         return status;
-    axle__loop *loop = axle__current_loop(accelerator);
-    if (!loop || !loop->counted)
-        status = count_batch(accelerator, loop, weight);
-    if (!status && accelerator->window.ends && axle_process_count(accelerator) > 1)
-        status = backward_reduced(accelerator, loss);
-    else if (!status)
-        status = backward_scaled(loss, factor_of(accelerator));
-    if (!status)
-        tell_optimizers(accelerator);
-    return status;
+    /* The others hear of it in what is sent next, be it now or at the window's end. */
+    if (shared)
+        group->nonfinite = axle__loss_kind(value);
+    bool fit = !group || group->nonfinite == AXLE__LOSS_FINITE;
+    int code = run_pass(accelerator, fit ? loss : NULL, fit ? weight : 0.0);
+    return status ? status : code;
 }
 
 int axle_backward(axle_accelerator *accelerator, axle_tensor *loss)

@@ -92,15 +92,8 @@ int train_compare_parameters(training *training)
 {
     train_result *result = &training->result;
     int code = axle_module_checksum(axle_model_module(training->model), &result->checksum);
-    if (code || (code = axle_scope_push()))
-        return code;
-    int64_t both[2] = {(int64_t)result->checksum, ~(int64_t)result->checksum};
-    axle_tensor *pair = axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(2), both);
-    pair = axle_accelerator_reduce(training->accelerator, pair, AXLE_REDUCE_MAX);
-    code = pair ? axle_tensor_read(pair, both, sizeof(both)) : axle_error_code();
-    axle_scope_pop();
-    result->equal = both[0] == ~both[1];
-    return code;
+    return code ? code
+                : axle_processes_agree(training->accelerator, result->checksum, &result->equal);
 }
 
 json_t *train_describe(const training *training)

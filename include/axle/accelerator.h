@@ -50,10 +50,18 @@ typedef struct axle_accelerator_options {
     /** Element type in which gradients travel between processes: AXLE_DTYPE_BF16 or AXLE_DTYPE_F16
      * for half the bytes at some loss of precision; 0: their own. */
     int wire_dtype;
+    /** A window ends once the weights of its batches, of all processes, come to this: tokens, say,
+     * where axle_backward_weighted() counts them; 0: after `accumulate` batches. Costs a small
+     * collective a batch. */
+    double accumulate_budget;
+    /** Average over the processes after each batch rather than once a window. Gradients read inside
+     * a window are then the mean of its batches so far; updates are the same. 0:
+     * AXLE_SYNC_EACH_BATCH. */
+    int sync_each_batch;
 } axle_accelerator_options;
 #define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0                            \
+        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0, 0                    \
     }
 
 /** Open the device. @param options  NULL for the defaults. */
@@ -77,16 +85,84 @@ AXLE_API int axle_prepare_objects(axle_accelerator *accelerator, void *const *ob
     axle_prepare_objects(accelerator, (void *const[]){__VA_ARGS__, NULL})
 
 /** Backward of a loss that is a mean over the batch's rows. A loss that is not finite is
- *  AXLE_ERR_NONFINITE and changes nothing. */
+ * AXLE_ERR_NONFINITE and changes nothing. In a job all processes get that error, which names the
+ * rank, when next they meet; where that is in a backward pass, the window is dropped on all. */
 AXLE_API int axle_backward(axle_accelerator *accelerator, axle_tensor *loss);
-/** The same for a mean over @p weight terms (tokens, rows): windows weigh their batches by it. */
+/**
+ * The same for a mean over @p weight terms (tokens, rows): windows weigh their batches by it. The
+ * update follows sum(weight * gradient) / sum(weight) over all batches and processes.
+ *
+ * A batch may have several losses. They add up: each brings weight * gradient to the first sum, and
+ * the weight of the batch's first loss alone counts in the second. Losses of equal weights are thus
+ * added as they are, and the result does not depend on how rows are spread over batches and
+ * processes.
+ */
 AXLE_API int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss,
                                     double weight);
 
+/** A stretch of the gradients of an optimizer, to be summed over the processes. */
+typedef struct axle_comm_bucket {
+    size_t struct_size;
+    axle_group *group;
+    axle_tensor *gradients; /**< (n); borrowed. In: this process's share of the mean. Out: the sum
+                               of all shares, the same bits on every process */
+    int index, count;       /**< number of the bucket, and how many the optimizer has */
+} axle_comm_bucket;
+/** @return AXLE_OK, or an error, which becomes that of axle_backward(). */
+typedef int (*axle_comm_hook_fn)(const axle_comm_bucket *bucket, void *user);
+/**
+ * Sum gradients by a function of yours instead of by the collective that is built in:
+ *
+ *     static int plain(const axle_comm_bucket *bucket, void *user)
+ *     {
+ *         return axle_all_reduce(bucket->group, bucket->gradients, AXLE_REDUCE_SUM);
+ *     }
+ *
+ * It is called in jobs of several processes, on the thread that runs backward, for each bucket as
+ * soon as its gradients are there, in the same order on all processes; what it waits for, backward
+ * waits for. Parameters without a gradient count as 0.
+ * @param fn  NULL: the collective again. @return AXLE_ERR_INVALID with `wire_dtype`.
+ */
+AXLE_API int axle_accelerator_set_comm_hook(axle_accelerator *accelerator, axle_comm_hook_fn fn,
+                                            void *user);
+
 /** Batches a window. */
 AXLE_API int axle_accumulate_count(const axle_accelerator *accelerator);
-/** Whether the batch under way ends a window, so that the optimizer will step. */
+/** Whether the batch under way ends a window, so that the optimizer will step. With a budget that
+ * is known once its backward ran. */
 AXLE_API int axle_is_update(const axle_accelerator *accelerator);
+/**
+ * A batch of a loop that has no prepared loader: the passes until axle_accumulate_end() are one
+ * batch of the window, however many they are and however many models they train. (Without, each
+ * axle_backward() is a batch.)
+ *
+ *     for (int k = 0; k < 100; k++) {
+ *         axle_accumulate_begin(acc, generator, critic);
+ *         if (k == 99)
+ *             axle_accumulate_last(acc);
+ *         ...
+ *         axle_accumulate_end(acc);
+ *     }
+ *
+ * In a loop over a prepared loader the batch is the loader's, and a block changes nothing; so does
+ * a block inside another.
+ * @param objects  the models and modules that the block trains, NULL-terminated; prepared.
+ * @return AXLE_OK; AXLE_ERR_STATE for one that is not prepared, named with its position.
+ */
+AXLE_API int axle_accumulate_begin_objects(axle_accelerator *accelerator, void *const *objects);
+#define axle_accumulate_begin(accelerator, ...)                                                    \
+    axle_accumulate_begin_objects(accelerator, (void *const[]){__VA_ARGS__, NULL})
+/** AXLE_ERR_STATE where no block is open. */
+AXLE_API int axle_accumulate_end(axle_accelerator *accelerator);
+/** The batch under way, or the next one, ends the window however short it is. */
+AXLE_API void axle_accumulate_last(axle_accelerator *accelerator);
+/**
+ * Between these two calls batches are accumulated on this process alone: nothing is sent, and the
+ * window does not end before a batch outside. They nest. The same updates are made whatever the
+ * number of processes. @return AXLE_ERR_STATE for an end without a beginning.
+ */
+AXLE_API int axle_no_sync_begin(axle_accelerator *accelerator);
+AXLE_API int axle_no_sync_end(axle_accelerator *accelerator);
 /** Clip now instead of in the step; a no-op inside a window, and only once an update.
  *  @param norm  norm before; NULL if not wanted. */
 AXLE_API int axle_clip_norm(axle_accelerator *accelerator, axle_optimizer *optimizer,
@@ -99,6 +175,18 @@ AXLE_API int axle_is_main_process(const axle_accelerator *accelerator);
 /** Among the processes of this host. */
 AXLE_API int axle_local_process_index(const axle_accelerator *accelerator);
 AXLE_API int axle_is_local_main_process(const axle_accelerator *accelerator);
+AXLE_API int axle_is_last_process(const axle_accelerator *accelerator);
+/** Before a statement or block that one process alone is to run (the main one, that of each host,
+ * the last, number @p k): `axle_on_main_process(acc) save(model);`. No collective may be in it. */
+#define axle_on_main_process(accelerator) AXLE__ONLY_IF(axle_is_main_process(accelerator))
+#define axle_on_local_main_process(accelerator)                                                    \
+    AXLE__ONLY_IF(axle_is_local_main_process(accelerator))
+#define axle_on_last_process(accelerator) AXLE__ONLY_IF(axle_is_last_process(accelerator))
+#define axle_on_process(accelerator, k) AXLE__ONLY_IF(axle_process_index(accelerator) == (k))
+/* The statement's own "else" is taken, so that none after it is. */
+#define AXLE__ONLY_IF(condition)                                                                   \
+    if (!(condition)) {                                                                            \
+    } else
 /** The plan line; "" before a loader was prepared. Borrowed. */
 AXLE_API const char *axle_accelerator_plan(const axle_accelerator *accelerator);
 /** Move a tensor or a batch that came from elsewhere. */
@@ -117,9 +205,34 @@ AXLE_API axle_tensor *axle_gather_for_metrics(axle_accelerator *accelerator, axl
 /** A new tensor, combined over all processes. @param op  as in axle_all_reduce(). */
 AXLE_API axle_tensor *axle_accelerator_reduce(axle_accelerator *accelerator, axle_tensor *tensor,
                                               int op);
+/** Root's bytes to all; see axle_broadcast_bytes(). */
+AXLE_API int axle_broadcast_object(axle_accelerator *accelerator, void **bytes, size_t *size,
+                                   int root);
+/** Everyone's bytes, in the order of ranks; see axle_gather_bytes(). @param sizes  one a process.
+ */
+AXLE_API int axle_gather_objects(axle_accelerator *accelerator, const void *bytes, size_t size,
+                                 void **out, size_t *sizes);
+/** Whether all processes bring the same number, as the checksum of their models. */
+AXLE_API int axle_processes_agree(axle_accelerator *accelerator, uint64_t number, int *out);
 /** Pad dim @p dim to the longest of all processes with @p value, at its end or its beginning. */
 AXLE_API axle_tensor *axle_pad_across_processes(axle_accelerator *accelerator, axle_tensor *tensor,
                                                 int dim, double value, int pad_first);
+/**
+ * Let loops be of unequal length, as over data that nobody counted:
+ *
+ *     axle_join_begin(acc);
+ *     while (has_more(...)) { ... axle_backward(acc, loss); ... }
+ *     axle_join_end(acc);
+ *
+ * A process that comes to the end first takes part in the others' collectives without bringing
+ * anything: means are those of the processes whose loop goes on. In the end all get the state of
+ * the one that worked longest: parameters, buffers, moments, schedules. Without these calls loops
+ * of unequal length are an error on all. All processes make both calls; a window of accumulation
+ * ends before the second. Reduce-scatter, scatter, and a root whose loop is over stay errors.
+ * @return AXLE_ERR_STATE where calls do not pair; AXLE_ERR_UNSUPPORTED with `shard_optimizer`.
+ */
+AXLE_API int axle_join_begin(axle_accelerator *accelerator);
+AXLE_API int axle_join_end(axle_accelerator *accelerator);
 /** sum(weight * value) / sum(weight) over all processes; 0 where there is no weight. */
 AXLE_API int axle_weighted_mean(axle_accelerator *accelerator, double value, double weight,
                                 double *out);
@@ -127,6 +240,21 @@ AXLE_API int axle_weighted_mean(axle_accelerator *accelerator, double value, dou
  * one more. */
 AXLE_API void axle_split_between_processes(const axle_accelerator *accelerator, int64_t n,
                                            int64_t *first, int64_t *count);
+/** This process's part of n items of @p size bytes each, copied. @param padded  give each process
+ * as many, ceil(n / P), by taking the last item again; gathered, the first n are the items.
+ * @param out  memory for axle_free(). */
+AXLE_API int axle_split_items(const axle_accelerator *accelerator, const void *items, int64_t n,
+                              size_t size, int padded, void **out, int64_t *count);
+/** The same of a tensor's rows. @return a tensor of the current scope; a view, where not padded. */
+AXLE_API axle_tensor *axle_split_rows(const axle_accelerator *accelerator, axle_tensor *tensor,
+                                      int padded);
+/** The same of the rows of all tensors of a batch, which stays as it is. @param out  the caller's.
+ */
+AXLE_API int axle_split_batch(const axle_accelerator *accelerator, const axle_batch *batch,
+                              int padded, axle_batch **out);
+/** The same of a data set, which is retained. */
+AXLE_API int axle_split_dataset(const axle_accelerator *accelerator, axle_dataset *dataset,
+                                int padded, axle_dataset **out);
 /** Let the main process (of the host, where @p local) go first: between these two calls it runs
  * while the others wait. */
 AXLE_API int axle_main_process_first_begin(axle_accelerator *accelerator, int local);
@@ -147,7 +275,11 @@ AXLE_API void axle_print(const axle_accelerator *accelerator, const char *format
 #define axle_accelerator_gather(...) (AXLE_HERE, axle_accelerator_gather(__VA_ARGS__))
 #define axle_gather_for_metrics(...) (AXLE_HERE, axle_gather_for_metrics(__VA_ARGS__))
 #define axle_accelerator_reduce(...) (AXLE_HERE, axle_accelerator_reduce(__VA_ARGS__))
+#define axle_broadcast_object(...) (AXLE_HERE, axle_broadcast_object(__VA_ARGS__))
+#define axle_gather_objects(...) (AXLE_HERE, axle_gather_objects(__VA_ARGS__))
+#define axle_processes_agree(...) (AXLE_HERE, axle_processes_agree(__VA_ARGS__))
 #define axle_weighted_mean(...) (AXLE_HERE, axle_weighted_mean(__VA_ARGS__))
+#define axle_join_end(...) (AXLE_HERE, axle_join_end(__VA_ARGS__))
 #define axle_check_trigger(...) (AXLE_HERE, axle_check_trigger(__VA_ARGS__))
 #endif
 

@@ -68,6 +68,11 @@ AXLE_API int axle_receive(axle_group *group, axle_tensor *tensor, int peer);
 /** Root's bytes. @param bytes,size  in on root; on the others memory for axle_free(). */
 AXLE_API int axle_broadcast_bytes(axle_group *group, void **bytes, size_t *size, int root);
 
+/** Everyone's bytes, in the order of ranks, one after the other. @param sizes  room for the number
+ * of bytes of each process. @param out  memory for axle_free(); a 0 follows the last byte. */
+AXLE_API int axle_gather_bytes(axle_group *group, const void *bytes, size_t size, void **out,
+                               size_t *sizes);
+
 /** Note where this thread makes its next call, for messages; the macros below do, unless
  * AXLE_NO_CALL_SITES is defined. */
 AXLE_API void axle_call_site(const char *file, int line);
@@ -82,6 +87,8 @@ AXLE_API void axle_call_site(const char *file, int line);
 #define axle_barrier(...) (AXLE_HERE, axle_barrier(__VA_ARGS__))
 #define axle_send(...) (AXLE_HERE, axle_send(__VA_ARGS__))
 #define axle_receive(...) (AXLE_HERE, axle_receive(__VA_ARGS__))
+#define axle_broadcast_bytes(...) (AXLE_HERE, axle_broadcast_bytes(__VA_ARGS__))
+#define axle_gather_bytes(...) (AXLE_HERE, axle_gather_bytes(__VA_ARGS__))
 #endif
 
 AXLE_END_DECLS

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops of unequal length, at the accelerator. While a process waits for the others' loops to end
+ * it takes part in their collectives without bringing anything; then the state of the one that
+ * worked longest goes to all, and the replicas are equal again.
+ */
+#include "axle/random.h"
+#include "group/group.h"
+#include "optim/optimizer.h"
+#include "optim/scheduler.h"
+#include "train/accelerator.h"
+
+int axle_join_begin(axle_accelerator *accelerator)
+{
+    axle_group *group = accelerator->group;
+    if (!group || group->joining)
+        return axle_error_set(AXLE_ERR_STATE, "axle_join_begin: %s",
+                              group ? "it was begun already" : "the training was ended");
+    if (accelerator->options.shard_optimizer)
+        return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                              "axle_join_begin: a process whose loop is over does not update its "
+                              "part of a shared-out optimizer");
+    group->joining = true;
+    group->join_count = 0;
+    return AXLE_OK;
+}
+
+typedef struct copy {
+    axle_group *group;
+    int source;
+} copy;
+
+static int copy_bytes(const copy *c, void *data, size_t size)
+{
+    axle__task task = {.header = {.kind = AXLE__TASK_BROADCAST,
+                                  .dtype = AXLE_DTYPE_U8,
+                                  .rank = 1,
+                                  .count = size,
+                                  .dims = {(int64_t)size},
+                                  .root = c->source},
+                       .in = data,
+                       .out = data};
+    return axle__group_run(c->group, &task);
+}
+
+static int copy_tensor(const char *path, axle_tensor *tensor, void *user)
+{
+    (void)path;
+    const copy *c = user;
+    return tensor ? axle_broadcast(c->group, tensor, c->source) : AXLE_OK;
+}
+
+static int copy_optimizer(const copy *c, axle_optimizer *optimizer)
+{
+    int status = copy_bytes(c, &optimizer->updates, sizeof(optimizer->updates));
+    if (!status)
+        status = copy_tensor("", optimizer->params, (void *)c);
+    for (int k = 0; k < optimizer->moment_count && !status; k++)
+        status = copy_tensor("", optimizer->moments[k], (void *)c);
+    for (int k = 0; k < optimizer->slot_count && !status; k++)
+        status = copy_bytes(c, &optimizer->slots[k].age, sizeof(optimizer->slots[k].age));
+    for (int k = 0; k < optimizer->group_count && !status; k++)
+        status = copy_bytes(c, &optimizer->groups[k], sizeof(optimizer->groups[k]));
+    return status;
+}
+
+static int copy_scheduler(const copy *c, axle_scheduler *scheduler)
+{
+    return copy_bytes(c, &scheduler->ticks, sizeof(scheduler->ticks));
+}
+
+static int copy_object(copy *c, axle_object *object)
+{
+    switch (object->type) {
+    case AXLE__OBJECT_OPTIMIZER:
+        return copy_optimizer(c, (axle_optimizer *)object);
+    case AXLE__OBJECT_SCHEDULER:
+        return copy_scheduler(c, (axle_scheduler *)object);
+    case AXLE__OBJECT_MODEL:
+        return axle_module_each_buffer(axle_model_module((axle_model *)object), copy_tensor, c);
+    case AXLE__OBJECT_MODULE:
+        return axle_module_each_buffer((axle_module *)object, copy_tensor, c);
+    default:
+        return AXLE_OK;
+    }
+}
+
+static int copy_state(axle_accelerator *accelerator, int source)
+{
+    copy c = {accelerator->group, source};
+    axle_random_state random = axle_random_get();
+    int status = copy_bytes(&c, &random.update, sizeof(random.update));
+    axle_random_set(random);
+    for (int k = 0; k < accelerator->count && !status; k++)
+        status = copy_object(&c, accelerator->prepared[k].object);
+    return status;
+}
+
+static int check_finished(const axle_accelerator *accelerator)
+{
+    const axle__window *window = &accelerator->window;
+    if (window->ends || window->batches == 0)
+        return AXLE_OK;
+    return axle_error_set(AXLE_ERR_STATE,
+                          "axle_join_end: a window of %lld batches has not ended; "
+                          "axle_accumulate_last() ends one",
+                          (long long)window->batches);
+}
+
+int axle_join_end(axle_accelerator *accelerator)
+{
+    axle_group *group = accelerator->group;
+    int source = 0;
+    bool behind = false;
+    if (!group || !group->joining)
+        return axle_error_set(AXLE_ERR_STATE, "axle_join_end: nothing was begun");
+    int status = check_finished(accelerator);
+    if (!status)
+        status = axle__group_shadow(group, &source, &behind);
+    group->joining = false;
+    return status || !behind ? status : copy_state(accelerator, source);
+}
