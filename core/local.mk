@@ -258,6 +258,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/group/messages.c \
 	%D%/group/point.c \
 	%D%/group/reduction.c \
+	%D%/group/sum.c \
 	%D%/group/task.c \
 	%D%/group/task.h \
 	%D%/group/tensors.c \

@@ -94,11 +94,16 @@ static const struct {
 };
 enum { TABLE = sizeof(table) / sizeof(table[0]) };
 
+static bool is_ordered(int reduction)
+{
+    return reduction == AXLE_REDUCE_MAX || reduction == AXLE_REDUCE_MIN;
+}
+
 int axle__combine_check(int reduction, int dtype)
 {
     if (dtype <= 0 || dtype >= TABLE || !table[dtype].fn)
         return axle_error_set(AXLE_ERR_DTYPE, "element type %d", dtype);
-    bool ordered = reduction == AXLE_REDUCE_MAX || reduction == AXLE_REDUCE_MIN;
+    bool ordered = is_ordered(reduction);
     if (!ordered && reduction != AXLE_REDUCE_SUM && reduction != AXLE_REDUCE_MEAN)
         return axle_error_set(AXLE_ERR_INVALID, "reduction %d is none of sum, mean, max and min",
                               reduction);
@@ -114,6 +119,10 @@ int axle__combine(int reduction, int dtype, const void *const *parts, int part_c
                   void *out, uint64_t count)
 {
     int status = axle__combine_check(reduction, dtype);
+    if (!status && dtype == AXLE_DTYPE_F32 && !is_ordered(reduction)) {
+        axle__sum_f32(parts, part_count, scale, out, count);
+        return AXLE_OK;
+    }
     combination c = {reduction, part_count, parts, scale, out};
     for (uint64_t first = 0; first < count && !status; first += BLOCK)
         table[dtype].fn(&c, first, count - first < BLOCK ? (int)(count - first) : BLOCK);

@@ -11,6 +11,9 @@
  * "all". AXLE_ERR_DTYPE, AXLE_ERR_INVALID. */
 int axle__combine(int reduction, int dtype, const void *const *parts, int part_count, double scale,
                   void *out, uint64_t count);
+/* Sums of f32 alone: out[i] = scale * (parts[0][i] + parts[1][i] + ...). */
+void axle__sum_f32(const void *const *parts, int part_count, double scale, float *out,
+                   uint64_t count);
 /* Whether axle__combine knows that. */
 int axle__combine_check(int reduction, int dtype);
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "axle/backend_ops.h"
+#include "group/half.h"
 #include "unit.h"
 
 /* Sums of one element each, as bits. */
@@ -126,6 +127,65 @@ static void f32_is_rounded_once(void **state)
     assert_true(out[0] == 2.0f * 1e-45f);
 }
 
+/* Numbers of all sizes, subnormal ones and ties among them. */
+static double draw(uint64_t *state, int digits, int lowest, int span)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t bits = *state >> 11;
+    double fraction = (double)(bits & ((UINT64_C(1) << digits) - 1)) + (bits >> 50 ? 1.0 : 0.5);
+    double value = ldexp(fraction, lowest - digits + (int)(bits >> 20 & 1023) % span);
+    return bits >> 52 & 1 ? -value : value;
+}
+
+static uint16_t round_plainly(double value, int digits, int least)
+{
+    int exponent = value == 0.0 ? least : ilogb(value);
+    exponent = exponent < least ? least : exponent;
+    double units = nearbyint(ldexp(fabs(value), digits - exponent));
+    int bits = (int)units + ((exponent - least) << digits);
+    int infinite = (digits == 7 ? 255 : 31) << digits;
+    bits = bits > infinite ? infinite : bits;
+    return (uint16_t)(bits | (signbit(value) ? 0x8000 : 0));
+}
+
+static void halves_are_rounded_to_the_nearest(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int k = 0; k < 100000; k++) {
+        float wide = (float)draw(&seed, 3 + k % 12, -135, 262);
+        assert_int_equal(axle__bf16_narrow(wide), round_plainly(wide, 7, -126));
+        double value = draw(&seed, 3 + k % 15, -27, 46);
+        assert_int_equal(axle__f16_narrow(value), round_plainly(value, 10, -14));
+    }
+}
+
+/* Of any number of parts, also in place. */
+static void f32_is_added_in_order(void **state)
+{
+    (void)state;
+    enum { PARTS = 5, N = 1003 };
+    static float part[PARTS][N], expected[N];
+    const void *parts[PARTS];
+    uint64_t seed = 7;
+    for (int n = 1; n <= PARTS; n++)
+        for (int scaled = 0; scaled < 2; scaled++) {
+            double scale = scaled ? 1.0 / 3.0 : 1.0;
+            for (int i = 0; i < N; i++) {
+                double sum = 0.0;
+                for (int p = 0; p < n; p++)
+                    sum += part[p][i] = (float)draw(&seed, 23, -60, 80);
+                expected[i] = (float)(sum * scale);
+            }
+            for (int p = 0; p < n; p++)
+                parts[p] = part[p];
+            assert_int_equal(
+                axle__combine(AXLE_REDUCE_SUM, AXLE_DTYPE_F32, parts, n, scale, part[n - 1], N),
+                AXLE_OK);
+            assert_memory_equal(part[n - 1], expected, sizeof(expected));
+        }
+}
+
 /* In place, over several blocks and a rest, in each element type. */
 #define INTEGERS(name, type, dtype)                                                                \
     static void add_##name(void)                                                                   \
@@ -206,6 +266,8 @@ static const struct CMUnitTest tests[] = {
     UNIT("bf16 is added as numbers and rounded once", bf16_is_added_as_numbers),
     UNIT("f16 is added as numbers; a mean does not overflow", f16_is_added_as_numbers),
     UNIT("f32 is added in f64 and rounded once", f32_is_rounded_once),
+    UNIT("f32 of any number of processes is added in their order", f32_is_added_in_order),
+    UNIT("f64 is rounded to the nearest half-precision number", halves_are_rounded_to_the_nearest),
     UNIT("NaN wins over all numbers, wherever it stands", nan_wins),
     UNIT("every half-precision number survives", every_half_survives),
     UNIT("blocks and rests are combined, also in place", every_element_is_combined),
