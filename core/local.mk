@@ -174,8 +174,12 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/nn/embedding.c \
 	%D%/nn/encoder_layer.c \
 	%D%/nn/flatten.c \
+	%D%/nn/freeze.c \
 	%D%/nn/init.c \
 	%D%/nn/linear.c \
+	%D%/nn/linear.h \
+	%D%/nn/lora.c \
+	%D%/nn/lora_apply.c \
 	%D%/nn/model.c \
 	%D%/nn/module.c \
 	%D%/nn/module.h \
@@ -238,6 +242,9 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/table.h \
 	%D%/data/table_read.c \
 	%D%/data/tensor_dataset.c \
+	%D%/io/lora_config.c \
+	%D%/io/lora_file.c \
+	%D%/io/lora_file.h \
 	%D%/io/module_state.c \
 	%D%/io/safetensors.c \
 	%D%/io/safetensors.h \

@@ -11,6 +11,7 @@ pkginclude_HEADERS += \
 	%D%/axle/data.h \
 	%D%/axle/device.h \
 	%D%/axle/group.h \
+	%D%/axle/lora.h \
 	%D%/axle/model.h \
 	%D%/axle/models.h \
 	%D%/axle/nn.h \

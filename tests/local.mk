@@ -82,8 +82,10 @@ unit_tests = \
 	%D%/unit/autograd/graph \
 	%D%/unit/nn/allocation \
 	%D%/unit/nn/attention \
+	%D%/unit/nn/freeze \
 	%D%/unit/nn/init \
 	%D%/unit/nn/layers \
+	%D%/unit/nn/lora \
 	%D%/unit/nn/model \
 	%D%/unit/nn/module \
 	%D%/unit/nn/move \
@@ -303,6 +305,7 @@ cli_tests = \
 	%D%/cli/test.sh \
 	%D%/cli/processes.sh \
 	%D%/cli/train.sh \
+	%D%/cli/train_tuning.sh \
 	%D%/cli/valgrind.sh
 
 TESTS += $(cli_tests)

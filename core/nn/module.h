@@ -51,6 +51,8 @@ static inline axle_module *axle__child_at(const axle_module *module, int k)
 /* Append an item under a copy of `name`; the list does not own items. */
 int axle__slots_add(axle__slots *slots, const char *name, void *item);
 void *axle__slots_find(const axle__slots *slots, const char *name, size_t length);
+/* Take an item off the list; NULL where it has no such name. */
+void *axle__slots_remove(axle__slots *slots, const char *name);
 void axle__slots_free(axle__slots *slots);
 
 /* Visit the tensors of a kind. `every_name`: tied tensors under each of their names. */

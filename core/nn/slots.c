@@ -35,6 +35,20 @@ void *axle__slots_find(const axle__slots *slots, const char *name, size_t length
     return NULL;
 }
 
+void *axle__slots_remove(axle__slots *slots, const char *name)
+{
+    int k = 0;
+    while (k < slots->count && strcmp(slots->at[k].name, name) != 0)
+        k++;
+    if (k == slots->count)
+        return NULL;
+    void *item = slots->at[k].item;
+    axle__free(slots->at[k].name);
+    slots->count--;
+    memmove(&slots->at[k], &slots->at[k + 1], (size_t)(slots->count - k) * sizeof(*slots->at));
+    return item;
+}
+
 void axle__slots_free(axle__slots *slots)
 {
     while (slots->count > 0)

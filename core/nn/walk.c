@@ -170,3 +170,33 @@ int64_t axle_module_parameter_count(const axle_module *module)
     struct walk walk = {.root = module, .kind = AXLE__PARAMETERS};
     return count_elements(&walk, module);
 }
+
+/* ------------------------------------------------------------------ modules */
+
+struct module_walk {
+    struct walk path;
+    axle_module_visit_fn fn;
+    void *user;
+};
+
+static int visit_modules(struct module_walk *walk, axle_module *module)
+{
+    const axle__slots *children = axle__slots_of(module, AXLE__CHILDREN);
+    int status = walk->fn(walk->path.path ? walk->path.path : "", module, walk->user);
+    for (int k = 0; k < children->count && !status; k++) {
+        size_t length = walk->path.length;
+        status = path_push(&walk->path, children->at[k].name);
+        if (!status)
+            status = visit_modules(walk, children->at[k].item);
+        path_pop(&walk->path, length);
+    }
+    return status;
+}
+
+int axle_module_each_module(axle_module *module, axle_module_visit_fn fn, void *user)
+{
+    struct module_walk walk = {.fn = fn, .user = user};
+    int status = visit_modules(&walk, module);
+    axle__free(walk.path.path);
+    return status;
+}

@@ -84,6 +84,7 @@ axle_SOURCES = \
 	%D%/test_training.c \
 	%D%/train.c \
 	%D%/train.h \
+	%D%/train_adapt.c \
 	%D%/train_data.c \
 	%D%/train_loop.c \
 	%D%/train_optim.c \

@@ -113,6 +113,8 @@ static int set_up(training *training)
     if (!code)
         code = create_model(training);
     if (!code)
+        code = train_adapt(training);
+    if (!code)
         code = train_create_optimizer(training);
     /* The number of updates is known once the loader knows its share of the data. */
     if (!code)
@@ -229,6 +231,8 @@ static int train(training *training)
     int code = train_loop(training);
     if (!code)
         code = loss_log_commit(&training->log);
+    if (!code)
+        code = train_finish_model(training);
     if (!code)
         code = save_model(training);
     if (!code)

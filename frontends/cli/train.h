@@ -14,6 +14,7 @@ typedef struct train_settings {
     int task, model, optimizer, schedule, dtype,
         wire; /* positions in the lists of names; model -1: lenet */
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
+    const char *freeze, *lora;
     int64_t epochs, batch_size, seed, max_steps, accumulate, hidden, classes, workers;
     int64_t eval_batch_size, log_every;
     double lr, warmup_ratio, clip, weight_decay, momentum,
@@ -55,7 +56,8 @@ typedef struct training {
     loss_log log;
     progress progress;
     train_ticks ticks;
-    int64_t updates; /* to do in all */
+    int64_t updates;   /* to do in all */
+    int64_t trainable; /* elements of the parameters that are trained */
     double input_mean,
         input_std; /* of the pixels; what the model sees has mean 0 and deviation 1 */
     int created_output;
@@ -67,6 +69,10 @@ typedef struct training {
  * and the loops AXLE_ERR_INTERRUPTED after a signal.
  */
 int train_open_data(training *training);
+/* Choose what of the model is trained. */
+int train_adapt(training *training);
+/* After the loop: make the model what is to be evaluated and kept. */
+int train_finish_model(training *training);
 int train_create_optimizer(training *training);
 int train_create_scheduler(training *training);
 int train_loop(training *training);

@@ -88,6 +88,11 @@ const cli_option train_options[] = {
                  .help = "each process updates a part of the parameters and holds moments for it"),
     TRAIN_OPTION("wire", CHOICE, wire, .value = "TYPE", .names = train_wires,
                  .help = "type in which gradients travel between processes"),
+    TRAIN_OPTION("freeze", TEXT, freeze, .value = "PATTERN", .unset = "nothing",
+                 .help = "parameters that are not trained, as conv*,*.bias"),
+    TRAIN_OPTION("lora", TEXT, lora, .value = "OPTIONS", .unset = "off",
+                 .help =
+                     "train low-rank adapters alone: rank=8,alpha=16,dropout=0.1,targets=PATTERN"),
     TRAIN_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
                  .help = "dropout before the last layer of lenet and mlp"),
     TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,

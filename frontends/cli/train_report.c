@@ -43,6 +43,7 @@ static int put_run(json_t *object, const training *training, const axle_device *
     int wrong = put_text(object, "task", "image");
     wrong |= put_text(object, "model", train_model_name(settings));
     wrong |= put_integer(object, "parameters", axle_module_parameter_count(module));
+    wrong |= put_integer(object, "trainable_parameters", training->trainable);
     wrong |= put_text(object, "backend", axle_device_backend(device));
     wrong |= put_text(object, "device", axle_device_name(device));
     wrong |= put_integer(object, "processes", axle_process_count(training->accelerator));

@@ -12,6 +12,7 @@
 #include "axle/data.h"
 #include "axle/device.h"
 #include "axle/group.h"
+#include "axle/lora.h"
 #include "axle/model.h"
 #include "axle/nn.h"
 #include "axle/ops.h"

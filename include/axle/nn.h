@@ -97,8 +97,20 @@ AXLE_API int axle_module_each_parameter(const axle_module *module, axle_tensor_v
                                         void *user);
 AXLE_API int axle_module_each_buffer(const axle_module *module, axle_tensor_visit_fn fn,
                                      void *user);
+/** Called for each module of the tree, the root first with the path "", a shared one under each of
+ * its paths; ends as above. The children of a visited module may not change meanwhile. */
+typedef int (*axle_module_visit_fn)(const char *path, axle_module *module, void *user);
+AXLE_API int axle_module_each_module(axle_module *module, axle_module_visit_fn fn, void *user);
 /** Number of elements of all parameters. */
 AXLE_API int64_t axle_module_parameter_count(const axle_module *module);
+/** Freeze (@p on) or thaw the parameters whose path matches @p pattern (shell wildcards:
+ * "encoder.*", "*.bias"), a tied one by any of its paths. A frozen parameter gets no gradient, so
+ * optimizers leave it alone: no decay, no moment, no step count. An optimizer made afterwards does
+ * not know it at all, and keeps neither gradient nor moments for it; thaw before making one. In a
+ * job of several processes do the same on all. AXLE_ERR_NOT_FOUND if none matches. */
+AXLE_API int axle_module_freeze(axle_module *module, const char *pattern, int on);
+/** Number of elements of the parameters that are not frozen. */
+AXLE_API int axle_module_trainable_count(const axle_module *module, int64_t *out);
 /** A number that follows from the names, shapes and bits of all parameters and buffers: equal
  * models have equal ones, on every machine of one byte order. */
 AXLE_API int axle_module_checksum(const axle_module *module, uint64_t *out);

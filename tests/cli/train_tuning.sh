@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# axle train: options that choose what is trained, and how parameters are kept.
+. "$top_srcdir/tests/cli/support.sh"
+
+idx_folder "$work/data" 20 8
+
+# report KEY OPTION...: train, and print what the run says of KEY.
+report()
+{
+    report_key=$1
+    shift
+    train --data "$work/data" --batch-size 5 --no-eval --json "$@" >"$work/report.out" || return 1
+    tail -n 1 "$work/report.out" >"$work/report.json"
+    "$json" "$work/report.json" "$report_key"
+}
+
+# The mlp of 8 x 8 pictures: 64 x 32 + 32 and 32 x 10 + 10.
+freezes()
+{
+    [ "$(report trainable_parameters)" = 2410 ] || return 1
+    [ "$(report trainable_parameters --freeze '1.*')" = 330 ] || return 1
+    [ "$(report trainable_parameters --freeze '1.weight,*.bias')" = 320 ]
+}
+
+# With everything but one bias frozen the first layer stays what the seed made it.
+frozen_stays()
+{
+    train --data "$work/data" --no-eval --epochs 2 --freeze '1.*' --output "$work/frozen" >"$work/out" || return 1
+    train --data "$work/data" --no-eval --max-steps 1 --lr 0 --output "$work/fresh" >"$work/out" || return 1
+    ! cmp -s "$work/frozen/model.safetensors" "$work/fresh/model.safetensors" || { echo 'nothing was trained'; return 1; }
+    for folder in frozen fresh; do
+        tensor_bytes "$work/$folder/model.safetensors" 1.weight >"$work/$folder.bytes" || return 1
+    done
+    cmp "$work/frozen.bytes" "$work/fresh.bytes"
+}
+
+# tensor_bytes FILE NAME: the bytes of a tensor of a safetensors file.
+tensor_bytes()
+{
+    tensor_header=$(od -An -tu4 -N4 "$1" | tr -d ' ')
+    head -c $((8 + tensor_header)) "$1" | tail -c "$tensor_header" >"$work/header.json"
+    tensor_from=$("$json" "$work/header.json" "$2" data_offsets 0) || return 1
+    tensor_to=$("$json" "$work/header.json" "$2" data_offsets 1) || return 1
+    tail -c +$((9 + tensor_header + tensor_from)) "$1" | head -c $((tensor_to - tensor_from))
+}
+
+# Adapters of rank 2: 2 x (64 + 32) and 2 x (32 + 10). The weights of the second layer alone change
+# where it alone has one.
+adapts()
+{
+    [ "$(report trainable_parameters --lora rank=2)" = 276 ] || return 1
+    [ "$(report trainable_parameters --lora rank=2,alpha=4,targets=3,1)" = 276 ] || return 1
+    [ "$(report trainable_parameters --lora targets=3,rank=2,dropout=0.1 --epochs 2 --output "$work/lora")" = 84 ] ||
+        return 1
+    [ "$("$json" "$work/lora/adapter_config.json" r)" = 2 ] &&
+        [ "$("$json" "$work/lora/adapter_config.json" target_modules 0)" = 3 ] || return 1
+    for name in lora_A lora_B; do
+        tensor_bytes "$work/lora/adapter_model.safetensors" "base_model.model.3.$name.weight" >"$work/$name" &&
+            [ -s "$work/$name" ] || return 1
+    done
+    for name in 1.weight 3.bias; do
+        tensor_bytes "$work/lora/model.safetensors" "$name" >"$work/lora.bytes" &&
+            tensor_bytes "$work/fresh/model.safetensors" "$name" | cmp - "$work/lora.bytes" || return 1
+    done
+    tensor_bytes "$work/lora/model.safetensors" 3.weight >"$work/lora.bytes"
+    tensor_bytes "$work/fresh/model.safetensors" 3.weight >"$work/fresh.bytes"
+    ! cmp -s "$work/lora.bytes" "$work/fresh.bytes"
+}
+
+check '--freeze counts what is left to train' freezes
+check '--freeze leaves parameters as they are' frozen_stays
+exits '--freeze with a pattern that nothing matches is an error' 1 "no parameter matches 'encoder" \
+    train --data "$work/data" --freeze 'encoder.*'
+exits 'a model that is frozen as a whole is an error' 1 'nothing is left to train' \
+    train --data "$work/data" --freeze '*'
+check '--lora trains adapters, writes them, and merges them into the model' adapts
+exits '--lora with an unknown key names those there are' 1 "no 'size'; there are rank, alpha" \
+    train --data "$work/data" --lora size=3
+exits '--lora with a pattern that nothing matches is an error' 1 "no linear layer matches 'q'" \
+    train --data "$work/data" --lora rank=2,targets=q
+finish
