@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every operator of the golden files on the current device (AXLE_BACKEND): values and gradients
- * agree with PyTorch's. One TAP line an operator; an argument is the family to run.
+ * agree with PyTorch's. One TAP line an operator. Arguments are the families to run, and as K/N
+ * which of N parts of their cases: part 2/3 has the second case of each operator, the fifth and so
+ * on.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +19,8 @@ static const char *const families[] = {
     "unary", "binary", "select", "reduce", "arg_reduce", "matmul",      "softmax",   "loss",
     "norm",  "index",  "shape",  "conv",   "pool",       "interpolate", "attention",
 };
+
+static size_t part = 1, parts = 1;
 
 /* What became of an operator's cases. */
 struct tally {
@@ -122,9 +127,9 @@ static void run_case(const golden_call *call, const json_t *one, struct tally *t
 static void run_cases(const golden_call *call, const json_t *file)
 {
     struct tally tally = {0, 0, 0};
-    for (size_t k = 0; k < json_array_size(file); k++) {
+    for (size_t k = 0, seen = 0; k < json_array_size(file); k++) {
         const json_t *one = json_array_get(file, k);
-        if (strcmp(golden_op(one), call->op) == 0)
+        if (strcmp(golden_op(one), call->op) == 0 && seen++ % parts == part - 1)
             run_case(call, one, &tally);
     }
     if (tally.skipped)
@@ -166,6 +171,19 @@ static bool run_family(const char *family)
     return true;
 }
 
+/* Takes arguments K/N out and leaves the families; false where a part is none of its N. */
+static bool take_part(int *argc, char **argv)
+{
+    int kept = 1;
+    for (int k = 1; k < *argc; k++)
+        if (!strchr(argv[k], '/'))
+            argv[kept++] = argv[k];
+        else if (sscanf(argv[k], "%zu/%zu", &part, &parts) != 2 || part < 1 || part > parts)
+            return false;
+    *argc = kept;
+    return true;
+}
+
 /* Whether a family is among the arguments; all are where there is none. */
 static bool is_wanted(const char *family, int argc, char **argv)
 {
@@ -177,6 +195,8 @@ static bool is_wanted(const char *family, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (!take_part(&argc, argv))
+        return tap_bail_out("a part is K/N with K from 1 to N");
     axle_device *device = axle_device_current();
     if (!device)
         return tap_bail_out(axle_error_message());

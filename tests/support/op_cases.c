@@ -364,6 +364,8 @@ const op_case op_cases[] = {
     LARGE("linear_relu, odd", linear_relu, 3, P2(65, 257), P2(129, 257), V(129))
     LARGE("conv, one channel in", conv_plain, 3, P4(5, 1, 28, 27), P4(8, 1, 3, 3), V(8))
     LARGE("conv, many", conv_plain, 3, P4(3, 17, 15, 14), P4(33, 17, 3, 3), V(33))
+    LARGE("conv, five out", conv_plain, 3, P4(2, 3, 7, 6), P4(5, 3, 3, 3), V(5))
+    LARGE("conv, five in, eleven out", conv_plain, 3, P4(3, 5, 9, 8), P4(11, 5, 3, 3), V(11))
     LARGE("conv, many and strided", conv_strided, 3, P4(3, 16, 17, 14), P4(32, 16, 3, 3), V(32))
     LARGE("conv_transpose, many", conv_transposed, 3, P4(3, 16, 7, 9), P4(16, 8, 3, 3), V(8))
     LARGE("max_pool, many", max_pool, 1, FAR4(2, 9, 29, 31))

@@ -254,7 +254,7 @@ static void weight_tile(__constant const long *P, __global const STORED(REAL) *y
     const int g = tile / blocks / row_blocks;
     const int first = chunk * (int)P[11], last = min(first + (int)P[11], (int)P[0]);
     __constant const long *offset = P + 12;
-    /* What lies beyond the last repeats it, and is not stored; nor is a row that is another tile's. */
+    /* What lies beyond the last repeats it, and is not stored; nor is another tile's row. */
 #define ROW_FROM(r) __global const STORED(REAL) *y##r = y + (g * m + min(row + r, m - 1)) * y_image;
 #define TAP_FROM(j)                                                                                \
     const int pair##j = min(pair + j, pairs - 1);                                                  \
@@ -285,7 +285,7 @@ static void weight_tile(__constant const long *P, __global const STORED(REAL) *y
     real lanes[LANES];
     piece += ((long)(chunk * groups + g) * m + row) * pairs + pair;
 #define KEEP(r, j)                                                                                 \
-    if (r < ROWS && row + r < m && pair + j < pairs) {                                               \
+    if (r < ROWS && row + r < m && pair + j < pairs) {                                             \
         real sum = 0;                                                                              \
         VSTORE(s##r##j, 0, lanes);                                                                 \
         for (int i = 0; i < LANES; i++)                                                            \

@@ -42,15 +42,34 @@ BACKWARD = [
     ("kernel of one", (1, 3, 2, 2), (3, 2, 1, 1), True, [2, 2], [0, 0], [1, 1], [1, 1], 1),
 ]
 
+# Outputs that fill no whole number of a kernel's tiles of rows.
+UNEVEN = [
+    ("five outputs", (2, 3, 7, 6), (5, 3, 3, 3), True, [1, 1], [1, 1], [1, 1], 1),
+    ("five outputs a group", (2, 4, 7, 6), (10, 2, 3, 3), False, [1, 1], [1, 1], [1, 1], 2),
+]
+UNEVEN_TRANSPOSED = [
+    ("five inputs", (2, 5, 7, 6), (5, 3, 3, 3), True, [1, 1], [1, 1], [0, 0], [1, 1], 1),
+]
+
 
 def conv(f):
-    for name, x, w, bias, stride, padding, dilation, groups in FORWARD:
+    forward(f, FORWARD)
+    transposed(f, BACKWARD)
+    forward(f, UNEVEN)
+    transposed(f, UNEVEN_TRANSPOSED)
+
+
+def forward(f, cases):
+    for name, x, w, bias, stride, padding, dilation, groups in cases:
         rank = len(stride)
         attrs = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         f.add(f"conv{rank}d", lambda x, w, b: CONV[rank](x, w, b, **attrs),
               [f.leaf(x), f.leaf(w, -1, 1), f.leaf(w[:1]) if bias else None], attrs, name,
               names="x weight bias")
-    for name, x, w, bias, stride, padding, extra, dilation, groups in BACKWARD:
+
+
+def transposed(f, cases):
+    for name, x, w, bias, stride, padding, extra, dilation, groups in cases:
         rank = len(stride)
         attrs = {"stride": stride, "padding": padding, "output_padding": extra,
                  "dilation": dilation, "groups": groups}
