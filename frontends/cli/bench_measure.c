@@ -2,14 +2,18 @@
 /* Measuring: warm up, take turns, take medians. */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
-
 #include <string.h>
+#include <time.h>
 
 #include "bench.h"
 #include "clock.h"
 
 static const double warm_up_seconds = 0.1, turn_seconds = 0.02;
 enum { WARM_UP_RUNS = 3, MOST_RUNS = 1 << 20 };
+
+/* Threads of a runtime wait in a loop for more work before they sleep: those of GCC's OpenMP for
+ * about 15 ms, on cores that the next work needs. */
+enum { PAUSE_MS = 40 };
 
 static int fail(void)
 {
@@ -32,8 +36,14 @@ static int time_runs(const bench_work *work, int64_t runs, double *seconds)
     return code;
 }
 
-/* Run it until it is warm; *runs is how many runs make a turn. */
-static int warm_up(const bench_work *work, int64_t *runs)
+/* How long a run takes, and how many make a turn. */
+typedef struct pace {
+    double seconds;
+    int64_t runs;
+} pace;
+
+/* Run it until it is warm. */
+static int warm_up(const bench_work *work, pace *p)
 {
     double spent = 0.0, last = 0.0;
     int64_t done = 0;
@@ -44,8 +54,9 @@ static int warm_up(const bench_work *work, int64_t *runs)
         spent += last;
         done++;
     }
-    double wanted = turn_seconds / (spent / (double)done);
-    *runs = wanted < 1.0 ? 1 : wanted > MOST_RUNS ? MOST_RUNS : (int64_t)wanted;
+    p->seconds = spent / (double)done;
+    double wanted = turn_seconds / p->seconds;
+    p->runs = wanted < 1.0 ? 1 : wanted > MOST_RUNS ? MOST_RUNS : (int64_t)wanted;
     return AXLE_OK;
 }
 
@@ -61,31 +72,47 @@ static double median(double *value, int64_t count)
     return (value[(count - 1) / 2] + value[count / 2]) / 2.0;
 }
 
-/* `turns` has room for n * repeat numbers, `runs` for n. */
-static int take_turns(const bench_work *work, int n, int64_t repeat, int64_t *runs, double *turns)
+/* Let the threads of the last turn fall asleep, then bring caches back; long runs do not notice
+ * those. */
+static int settle(const bench_work *work, const pace *p)
+{
+    double ignored;
+    nanosleep(&(struct timespec){0, PAUSE_MS * 1000000L}, NULL);
+    return p->seconds < turn_seconds ? time_runs(work, 1, &ignored) : AXLE_OK;
+}
+
+/* A work alone needs no pause. */
+static int take_turn(const bench_work *work, int alone, const pace *p, double *seconds)
+{
+    int code = alone ? AXLE_OK : settle(work, p);
+    if (!code)
+        code = time_runs(work, p->runs, seconds);
+    *seconds /= (double)p->runs;
+    return code;
+}
+
+/* `turns` has room for n * repeat numbers, `paces` for n. */
+static int take_turns(const bench_work *work, int n, int64_t repeat, pace *paces, double *turns)
 {
     int code = AXLE_OK;
     for (int k = 0; k < n && !code; k++)
-        code = warm_up(&work[k], &runs[k]);
+        code = warm_up(&work[k], &paces[k]);
     for (int64_t turn = 0; turn < repeat && !code; turn++)
-        for (int k = 0; k < n && !code; k++) {
-            double *seconds = &turns[k * repeat + turn];
-            code = time_runs(&work[k], runs[k], seconds);
-            *seconds /= (double)runs[k];
-        }
+        for (int k = 0; k < n && !code; k++)
+            code = take_turn(&work[k], n == 1, &paces[k], &turns[k * repeat + turn]);
     return code;
 }
 
 int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds)
 {
     double *turns = calloc((size_t)repeat * (size_t)n, sizeof(*turns));
-    int64_t *runs = calloc((size_t)n, sizeof(*runs));
-    int code = turns && runs ? take_turns(work, n, repeat, runs, turns)
-                             : axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    pace *paces = calloc((size_t)n, sizeof(*paces));
+    int code = turns && paces ? take_turns(work, n, repeat, paces, turns)
+                              : axle_error_set(AXLE_ERR_NOMEM, "out of memory");
     for (int k = 0; k < n && !code; k++)
         seconds[k] = median(turns + k * repeat, repeat);
     free(turns);
-    free(runs);
+    free(paces);
     return code;
 }
 
