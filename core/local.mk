@@ -196,6 +196,10 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/optim/adam.c \
 	%D%/optim/arena.c \
 	%D%/optim/clip.c \
+	%D%/optim/ema.c \
+	%D%/optim/ema.h \
+	%D%/optim/ema_layout.c \
+	%D%/optim/ema_state.c \
 	%D%/optim/groups.c \
 	%D%/optim/groups.h \
 	%D%/optim/optimizer.c \

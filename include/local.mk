@@ -10,6 +10,7 @@ pkginclude_HEADERS += \
 	%D%/axle/collective.h \
 	%D%/axle/data.h \
 	%D%/axle/device.h \
+	%D%/axle/ema.h \
 	%D%/axle/group.h \
 	%D%/axle/lora.h \
 	%D%/axle/model.h \

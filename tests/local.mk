@@ -91,6 +91,7 @@ unit_tests = \
 	%D%/unit/nn/move \
 	%D%/unit/nn/rnn \
 	%D%/unit/nn/state \
+	%D%/unit/optim/ema \
 	%D%/unit/optim/optimizer \
 	%D%/unit/data/dataset \
 	%D%/unit/data/idx \

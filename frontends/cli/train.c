@@ -123,7 +123,9 @@ static int set_up(training *training)
     if (code)
         return code;
     count_updates(training);
-    code = train_create_scheduler(training);
+    code = train_create_ema(training);
+    if (!code)
+        code = train_create_scheduler(training);
     if (!code)
         code = axle_prepare(training->accelerator, training->scheduler);
     if (!code && !training->settings->quiet && axle_is_main_process(training->accelerator))
@@ -134,6 +136,7 @@ static int set_up(training *training)
 static void tear_down(training *training)
 {
     loss_log_discard(&training->log);
+    axle_ema_release(training->ema);
     axle_scheduler_release(training->scheduler);
     axle_optimizer_release(training->optimizer);
     axle_model_release(training->model);

@@ -15,6 +15,7 @@ typedef struct train_settings {
         wire; /* positions in the lists of names; model -1: lenet */
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
     const char *freeze, *lora;
+    double ema; /* decay; 0: off */
     int64_t epochs, batch_size, seed, max_steps, accumulate, hidden, classes, workers;
     int64_t eval_batch_size, log_every;
     double lr, warmup_ratio, clip, weight_decay, momentum,
@@ -53,6 +54,7 @@ typedef struct training {
     axle_model *model;
     axle_optimizer *optimizer;
     axle_scheduler *scheduler;
+    axle_ema *ema; /* NULL: parameters are not averaged */
     loss_log log;
     progress progress;
     train_ticks ticks;
@@ -71,6 +73,8 @@ typedef struct training {
 int train_open_data(training *training);
 /* Choose what of the model is trained. */
 int train_adapt(training *training);
+/* Begin averages of the prepared parameters, where they are wanted. */
+int train_create_ema(training *training);
 /* After the loop: make the model what is to be evaluated and kept. */
 int train_finish_model(training *training);
 int train_create_optimizer(training *training);

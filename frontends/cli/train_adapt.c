@@ -92,10 +92,20 @@ static int merge_lora(const training *training, axle_module *module)
 
 /* ------------------------------------------------------------------ before and after */
 
+int train_create_ema(training *training)
+{
+    double decay = training->settings->ema;
+    axle_module *module = axle_model_module(training->model);
+    return decay > 0.0 ? axle_ema_create(module, decay, NULL, &training->ema) : AXLE_OK;
+}
+
 int train_finish_model(training *training)
 {
     axle_module *module = axle_model_module(training->model);
-    return training->settings->lora ? merge_lora(training, module) : AXLE_OK;
+    int code = training->ema ? axle_ema_swap(training->ema) : AXLE_OK;
+    if (!code && training->settings->lora)
+        code = merge_lora(training, module);
+    return code;
 }
 
 int train_adapt(training *training)

@@ -44,6 +44,8 @@ static int train_batch(training *training, axle_batch *batch, double *loss, int 
     *ends = axle_is_update(training->accelerator);
     if (!code)
         code = axle_optimizer_step(training->optimizer);
+    if (!code && training->ema)
+        code = axle_ema_update(training->ema, training->optimizer);
     if (!code)
         code = axle_scheduler_step(training->scheduler);
     return code;

@@ -11,6 +11,7 @@
 #include "axle/autograd.h"
 #include "axle/data.h"
 #include "axle/device.h"
+#include "axle/ema.h"
 #include "axle/group.h"
 #include "axle/lora.h"
 #include "axle/model.h"

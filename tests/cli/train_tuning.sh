@@ -68,6 +68,22 @@ adapts()
     ! cmp -s "$work/lora.bytes" "$work/fresh.bytes"
 }
 
+# With a decay of nearly 0 the averages are the parameters, with one of nearly 1 they stay behind.
+# Losses of training do not depend on it.
+averages()
+{
+    for decay in 0 1e-12 0.5 0.999999999; do
+        train --data "$work/data" --batch-size 5 --accumulate 2 --epochs 3 --dtype f64 --loss-log "$work/$decay.log" \
+            --ema "$decay" --output "$work/ema-$decay" >"$work/out" || return 1
+        cmp "$work/$decay.log" "$work/0.log" || return 1
+        "$json" "$work/ema-$decay/metrics.json" eval_loss | cut -c 1-8 >"$work/$decay.eval"
+    done
+    cmp "$work/0.eval" "$work/1e-12.eval" || return 1
+    train --data "$work/data" --batch-size 5 --lr 0 --dtype f64 --output "$work/start" >"$work/out" || return 1
+    "$json" "$work/start/metrics.json" eval_loss | cut -c 1-8 | cmp - "$work/0.999999999.eval" || return 1
+    ! cmp -s "$work/0.eval" "$work/0.5.eval" && ! cmp -s "$work/0.5.eval" "$work/0.999999999.eval"
+}
+
 check '--freeze counts what is left to train' freezes
 check '--freeze leaves parameters as they are' frozen_stays
 exits '--freeze with a pattern that nothing matches is an error' 1 "no parameter matches 'encoder" \
@@ -75,6 +91,8 @@ exits '--freeze with a pattern that nothing matches is an error' 1 "no parameter
 exits 'a model that is frozen as a whole is an error' 1 'nothing is left to train' \
     train --data "$work/data" --freeze '*'
 check '--lora trains adapters, writes them, and merges them into the model' adapts
+check '--ema evaluates averages, and leaves training as it is' averages
+exits '--ema of 1 is an error' 1 'decay 1 is not in' train --data "$work/data" --ema 1
 exits '--lora with an unknown key names those there are' 1 "no 'size'; there are rank, alpha" \
     train --data "$work/data" --lora size=3
 exits '--lora with a pattern that nothing matches is an error' 1 "no linear layer matches 'q'" \
