@@ -322,6 +322,7 @@ check_PROGRAMS += %D%/cli/json
 %C%_cli_json_LDADD = $(JANSSON_LIBS)
 %C%_cli_json_LDFLAGS = $(black_box_ldflags)
 
+include %D%/loop/local.mk
 include %D%/opencl/local.mk
 
 # The installation, and what the compiler and the linker are told.

@@ -27,6 +27,13 @@ int axle__optimizer_scale_grads(axle_optimizer *optimizer, double factor)
     return status ? status : axle__optimizer_each_span(optimizer, false, scale_span, &factor);
 }
 
+int axle__optimizer_scale_arena(axle_optimizer *optimizer, double factor)
+{
+    int status = axle__optimizer_lay_out(optimizer);
+    const axle__span all = {.count = optimizer->arena_size};
+    return status || all.count == 0 ? status : scale_span(optimizer, &all, &factor);
+}
+
 static int add_squares(axle_optimizer *optimizer, const axle__span *span, void *total)
 {
     axle_view view = axle__span_view(optimizer->grads, span), result = {0};

@@ -60,8 +60,11 @@ void axle_optimizer_release(axle_optimizer *optimizer)
 
 int axle_optimizer_zero_grad(axle_optimizer *optimizer)
 {
-    for (int k = 0; k < optimizer->slot_count && !optimizer->holding; k++)
+    if (optimizer->holding)
+        return AXLE_OK;
+    for (int k = 0; k < optimizer->slot_count; k++)
         axle__grad_forget(optimizer->slots[k].tensor);
+    optimizer->stale = false;
     return AXLE_OK;
 }
 
@@ -167,6 +170,8 @@ static int step(axle_optimizer *optimizer)
         return AXLE_OK;
     }
     optimizer->skipped = false;
+    optimizer->holding = false;
+    optimizer->stale = true;
     int status = check_whole(optimizer);
     if (!status)
         status = axle__optimizer_lay_out(optimizer);

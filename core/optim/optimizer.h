@@ -62,7 +62,8 @@ struct axle_optimizer {
     bool skipped; /* the last step did nothing */
     /* The accelerator's: */
     bool suspended; /* inside an accumulation window: steps do nothing */
-    bool holding;   /* gradients of a window are kept: zero_grad does nothing */
+    bool holding;   /* gradients are of a window that goes on: zero_grad does nothing */
+    bool stale;     /* they are of a window that is over, until zero_grad */
     int (*before_step)(axle_optimizer *optimizer, void *user); /* clipping */
     int (*after_step)(axle_optimizer *optimizer, void *user);  /* keeping replicas equal */
     int (*sum_up)(double *sum, void *user); /* a sum over the processes' pieces */
@@ -94,7 +95,9 @@ int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__sp
                               void *user);
 /* A span of an arena as a vector. */
 axle_view axle__span_view(const axle_tensor *arena, const axle__span *span);
-/* Multiply all present gradients. */
+/* Multiply all present gradients that this process updates. */
 int axle__optimizer_scale_grads(axle_optimizer *optimizer, double factor);
+/* Multiply all, also those that other processes update. */
+int axle__optimizer_scale_arena(axle_optimizer *optimizer, double factor);
 
 #endif

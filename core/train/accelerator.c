@@ -108,7 +108,7 @@ static void let_go(axle__prepared *prepared)
         axle_optimizer *optimizer = (axle_optimizer *)object;
         optimizer->before_step = optimizer->after_step = NULL;
         optimizer->sum_up = NULL;
-        optimizer->suspended = optimizer->holding = false;
+        optimizer->suspended = optimizer->holding = optimizer->stale = false;
         axle_optimizer_release(optimizer);
     } else if (object->type == AXLE__OBJECT_LOADER) {
         axle__loader_set_observer((axle_loader *)object, NULL, NULL);

@@ -70,6 +70,9 @@ bool axle__is_prepared(const axle_accelerator *accelerator, const axle_object *o
 int axle__reduce_numbers(axle_accelerator *accelerator, int dtype, void *numbers, int64_t count,
                          int op);
 
+/* The batch under way is over, and with it the window, where that ends. */
+void axle__window_close(axle_accelerator *accelerator);
+
 /* The next prepared optimizer after place *at, which starts from 0; NULL at the end. */
 axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at);
 

@@ -32,7 +32,8 @@ int axle_accumulate_end(axle_accelerator *accelerator)
 {
     if (accelerator->blocks == 0)
         return axle_error_set(AXLE_ERR_STATE, "axle_accumulate_end: no block is open");
-    accelerator->blocks--;
+    if (--accelerator->blocks == 0 && accelerator->block.counted)
+        axle__window_close(accelerator);
     return AXLE_OK;
 }
 

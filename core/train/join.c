@@ -115,8 +115,9 @@ int axle_join_end(axle_accelerator *accelerator)
     if (!group || !group->joining)
         return axle_error_set(AXLE_ERR_STATE, "axle_join_end: nothing was begun");
     int status = check_finished(accelerator);
-    if (!status)
-        status = axle__group_shadow(group, &source, &behind);
+    if (status)
+        return status;
+    status = axle__group_shadow(group, &source, &behind);
     group->joining = false;
     return status || !behind ? status : copy_state(accelerator, source);
 }

@@ -30,6 +30,8 @@ void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch
 {
     axle_accelerator *accelerator = user;
     int place = find_loop(accelerator, loader);
+    if (place >= 0 && accelerator->loops[place].counted)
+        axle__window_close(accelerator);
     if (place >= 0)
         remove_loop(accelerator, place);
     if (!batch)
@@ -80,6 +82,18 @@ int axle_is_update(const axle_accelerator *accelerator)
     return would_end(accelerator, loop, anew ? 1 : window->batches + 1, anew ? 0.0 : window->spent);
 }
 
+/* Its last batch is over: optimizers that did not step may forget what is left of it. */
+void axle__window_close(axle_accelerator *accelerator)
+{
+    int at = 0;
+    if (!accelerator->window.ends)
+        return;
+    for (axle_optimizer *o; (o = axle__next_optimizer(accelerator, &at));) {
+        o->stale = o->stale || o->holding;
+        o->holding = false;
+    }
+}
+
 /* A window that a loop left unfinished is dropped, gradients and all. */
 static void drop_window(axle_accelerator *accelerator)
 {
@@ -100,7 +114,7 @@ static int scale_gradients(axle_accelerator *accelerator, double factor)
 {
     int at = 0, status = AXLE_OK;
     for (axle_optimizer *o; !status && (o = axle__next_optimizer(accelerator, &at));)
-        status = axle__optimizer_scale_grads(o, factor);
+        status = axle__optimizer_scale_arena(o, factor);
     return status;
 }
 
@@ -174,8 +188,12 @@ static int count_batch(axle_accelerator *accelerator, axle__loop *loop, double w
 static void tell_optimizers(axle_accelerator *accelerator)
 {
     int at = 0;
-    for (axle_optimizer *o; (o = axle__next_optimizer(accelerator, &at));)
-        o->suspended = o->holding = !accelerator->window.ends;
+    for (axle_optimizer *o; (o = axle__next_optimizer(accelerator, &at));) {
+        o->suspended = !accelerator->window.ends;
+        o->holding = !o->stale;
+    }
+    if (!axle__current_loop(accelerator))
+        axle__window_close(accelerator);
 }
 
 /* Sum of the weights of all processes, known once their gradients were summed. */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What users of a training loop rely on, check by check, in a job of any number of processes. Each
+ * topic is a file with a table of checks; README.md lists them in words. All processes run all
+ * checks in the same order; the main one tells, as TAP, what came of each on all of them.
+ */
+#ifndef AXLE_TESTS_LOOP_H
+#define AXLE_TESTS_LOOP_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "axle/axle.h"
+
+typedef struct loop_check {
+    const char *number; /* in README.md */
+    const char *name;
+    int (*run)(void); /* 0, or what EXPECT returns */
+} loop_check;
+
+/* Topics; tables end with an entry without a name. */
+extern const loop_check loop_state[];
+extern const loop_check loop_split[];
+extern const loop_check loop_loading[];
+extern const loop_check loop_equality[];
+extern const loop_check loop_accumulation[];
+extern const loop_check loop_collectives[];
+extern const loop_check loop_uneven[];
+
+extern int loop_rank, loop_size; /* of this process; of the job */
+
+int loop_failed(const char *file, int line, const char *what);
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return loop_failed(__FILE__, __LINE__, #condition);                                    \
+    } while (0)
+/* A call that fails with that code and says that; the error is forgotten. */
+int loop_refused(int status, int code, const char *part);
+
+/* Quiet, with these options (NULL: the defaults). */
+int loop_open(const axle_accelerator_options *options, axle_accelerator **out);
+/* Numbers 0..n-1 as "input", i64. */
+int loop_numbers(int64_t n, const axle_loader_options *options, axle_loader **out);
+/* x as "input" and 2 x + 3 as "target", (n, 1), in the default element type. */
+int loop_line(int64_t n, const axle_loader_options *options, axle_loader **out);
+/* A parameter of one element, f64, with an optimizer of its own: SGD, rate 1. */
+int loop_weight(double value, double momentum, axle_tensor **weight, axle_optimizer **optimizer);
+/* The only element of a tensor. */
+double loop_item(const axle_tensor *tensor);
+/* w * x, a loss. */
+axle_tensor *loop_product(axle_tensor *weight, double x);
+/* Whether numbers are equal to that relative difference. */
+bool loop_near(double a, double b, double tolerance);
+
+#endif

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+processes=1
+. "$top_srcdir/tests/loop/run.sh"

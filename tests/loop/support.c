@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What checks begin with. */
+#include "loop.h"
+
+int loop_open(const axle_accelerator_options *options, axle_accelerator **out)
+{
+    axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
+    if (options)
+        o = *options;
+    o.quiet = 1;
+    EXPECT(axle_accelerator_create(&o, out) == AXLE_OK);
+    return 0;
+}
+
+static int load(axle_tensor **tensors, int count, const axle_loader_options *options,
+                axle_loader **out)
+{
+    const char *names[] = {"input", "target"};
+    axle_dataset *set;
+    EXPECT(axle_tensor_dataset_create(names, tensors, count, &set) == AXLE_OK);
+    EXPECT(axle_loader_create(set, options, out) == AXLE_OK);
+    axle_dataset_release(set);
+    return 0;
+}
+
+int loop_numbers(int64_t n, const axle_loader_options *options, axle_loader **out)
+{
+    axle_tensor *numbers = axle_arange(AXLE_DTYPE_I64, 0, (double)n, 1);
+    return load(&numbers, 1, options, out);
+}
+
+int loop_line(int64_t n, const axle_loader_options *options, axle_loader **out)
+{
+    axle_tensor *x = axle_arange(axle_default_dtype(), 0, (double)n, 1);
+    x = axle_reshape(axle_add_scalar(axle_mul_scalar(x, 2.0 / (double)n), -1.0), AXLE_DIMS(n, 1));
+    axle_tensor *both[] = {x, axle_add_scalar(axle_mul_scalar(x, 2.0), 3.0)};
+    return load(both, 2, options, out);
+}
+
+int loop_weight(double value, double momentum, axle_tensor **weight, axle_optimizer **optimizer)
+{
+    axle_sgd_options sgd = AXLE_SGD_OPTIONS_INIT;
+    sgd.lr = 1.0;
+    sgd.momentum = momentum;
+    *weight = axle_tensor_retain(axle_scalar(AXLE_DTYPE_F64, value));
+    EXPECT(axle_tensor_set_requires_grad(*weight, 1) == AXLE_OK);
+    EXPECT(axle_sgd_create(NULL, &sgd, optimizer) == AXLE_OK);
+    EXPECT(axle_optimizer_add_group(*optimizer, weight, 1, NULL) == AXLE_OK);
+    return 0;
+}
+
+double loop_item(const axle_tensor *tensor)
+{
+    double value = NAN;
+    if (!tensor || axle_tensor_item(tensor, &value))
+        return NAN;
+    return value;
+}
+
+axle_tensor *loop_product(axle_tensor *weight, double x)
+{
+    return axle_mul_scalar(weight, x);
+}
+
+bool loop_near(double a, double b, double tolerance)
+{
+    return fabs(a - b) <= tolerance * fmax(1.0, fabs(b));
+}
