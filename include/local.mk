@@ -23,4 +23,5 @@ pkginclude_HEADERS += \
 	%D%/axle/reference.h \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \
+	%D%/axle/track.h \
 	%D%/axle/types.h

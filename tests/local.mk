@@ -229,6 +229,16 @@ model_tests = %D%/unit/models/image
 %C%_unit_models_image_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_unit_models_image_LDFLAGS = $(black_box_ldflags)
 
+# So do trackers.
+model_tests += %D%/unit/track/tracker
+%C%_unit_track_tracker_SOURCES = \
+	%D%/unit/track/events.c \
+	%D%/unit/track/events.h \
+	%D%/unit/track/tracker.c
+%C%_unit_track_tracker_LDADD = libaxle-track.la $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_track_tracker_LDFLAGS = $(black_box_ldflags)
+%D%/unit/track/%.o: AM_CFLAGS += $(JANSSON_CFLAGS)
+
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement
 TESTS += $(unit_tests) $(model_tests) %D%/unit/group/over_gloo.sh \
@@ -307,6 +317,7 @@ cli_tests = \
 	%D%/cli/processes.sh \
 	%D%/cli/train.sh \
 	%D%/cli/train_tuning.sh \
+	%D%/track/runs.sh \
 	%D%/cli/valgrind.sh
 
 TESTS += $(cli_tests)
@@ -323,6 +334,12 @@ check_PROGRAMS += %D%/cli/json
 %C%_cli_json_LDFLAGS = $(black_box_ldflags)
 
 include %D%/loop/local.mk
+# Writes what trackers write, without training.
+check_PROGRAMS += %D%/track/write_run
+EXTRA_DIST += %D%/track/tensorboard_check.py
+%C%_track_write_run_LDADD = libaxle-track.la libaxle.la
+%C%_track_write_run_LDFLAGS = $(black_box_ldflags)
+
 include %D%/opencl/local.mk
 
 # The installation, and what the compiler and the linker are told.

@@ -76,7 +76,7 @@ builds_against_installed()
 {
     printf '#include "axle/axle.h"\nint main(void) { return AXLE_OK; }\n' >"$work/user.c"
     flags=$(PKG_CONFIG_PATH="$stage$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$stage" \
-        pkg-config --cflags --libs axle-models axle) || return 1
+        pkg-config --cflags --libs axle-models axle-track axle) || return 1
     # shellcheck disable=SC2086 # CC and flags are lists
     $CC -o "$work/user" "$work/user.c" $flags -Wl,-rpath-link,"$stage$libdir"
 }

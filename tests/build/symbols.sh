@@ -32,7 +32,8 @@ exports_only_declared()
     declared >"$work/declared"
     exported "$libs/libaxle.so" >"$work/libaxle"
     exported "$libs/libaxle-models.so" >"$work/models"
-    sort "$work/libaxle" "$work/models" >"$work/exported"
+    exported "$libs/libaxle-track.so" >"$work/track"
+    sort "$work/libaxle" "$work/models" "$work/track" >"$work/exported"
     diff "$work/declared" "$work/exported"
 }
 
@@ -75,6 +76,7 @@ survives_preload()
 
 check 'libaxle exports the public prefix only' has_public_prefix "$libs/libaxle.so"
 check 'libaxle-models exports the public prefix only' has_public_prefix "$libs/libaxle-models.so"
+check 'libaxle-track exports the public prefix only' has_public_prefix "$libs/libaxle-track.so"
 check 'the libraries export exactly what the headers declare' exports_only_declared
 
 if [ "$sanitizer" != no ]; then
