@@ -139,3 +139,8 @@ int axle_profile_stop(void)
 {
     return axle__trace_stop();
 }
+
+const char *axle_profile_path(void)
+{
+    return axle__trace_file_path();
+}

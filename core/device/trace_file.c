@@ -171,6 +171,7 @@ int axle__trace_file_open(const char *path)
     }
     pthread_mutex_lock(&file.lock);
     __atomic_store_n(&file.descriptor, descriptor, __ATOMIC_RELAXED);
+    axle__free(file.path);
     file.path = name;
     file.buffer = buffer;
     file.length = 0;
@@ -183,6 +184,11 @@ int axle__trace_file_open(const char *path)
     if (strcmp(name, path) != 0)
         axle__info("trace", "writing %s", name);
     return AXLE_OK;
+}
+
+const char *axle__trace_file_path(void)
+{
+    return file.path ? file.path : "";
 }
 
 bool axle__trace_file_is_open(void)
@@ -217,7 +223,6 @@ int axle__trace_file_close(void)
         __atomic_store_n(&file.descriptor, -1, __ATOMIC_RELAXED);
         errno = file.failed;
         code = file.failed ? cannot(file.path) : AXLE_OK;
-        axle__free(file.path);
         axle__free(file.buffer);
     }
     pthread_mutex_unlock(&file.lock);

@@ -15,6 +15,8 @@
 /* Open it, anew. "%p" in the path stands for the process's number. Where another process writes
  * that file, the number is put before its ending: trace.json, trace.123.json. */
 int axle__trace_file_open(const char *path);
+/* What is written, or was last; "" before. Stays until the next one is opened. */
+const char *axle__trace_file_path(void);
 /* Write what remains, and the bracket. Records an error where the disk was full. */
 int axle__trace_file_close(void);
 

@@ -151,9 +151,10 @@ static int announce(axle_accelerator *accelerator)
     long long updates = ((long long)axle_loader_length(loader) + window - 1) / window;
     int processes = axle_process_count(accelerator);
     accelerator->plan = axle__format(
-        "%lld x %d processes x %lld accumulation = %lld per update; %lld updates an epoch; %s; "
+        "%lld x %d %s x %lld accumulation = %lld per update; %lld updates an epoch; %s; "
         "%s: %s",
-        batch, processes, window, batch * processes * window, updates, trained_dtype(accelerator),
+        batch, processes, processes == 1 ? "process" : "processes", window,
+        batch * processes * window, updates, trained_dtype(accelerator),
         axle_device_backend(accelerator->device), axle_device_name(accelerator->device));
     if (!accelerator->plan)
         return axle_error_code();

@@ -13,6 +13,7 @@ typedef struct launch_output {
     int descriptor;
     char *data;
     size_t start, used, size;
+    int lines; /* of children, so far */
     int error; /* errno of a failed write; nothing is written after it */
 } launch_output;
 

@@ -26,6 +26,7 @@ static void pass_on(launch_stream *stream, const char *line, size_t length)
         launch_output_print(stream->to, "[%d] ", stream->tag);
     launch_output_add(stream->to, line, length);
     launch_output_add(stream->to, "\n", 1);
+    stream->lines_then = ++stream->to->lines;
     if (stream->log) {
         fwrite(line, 1, length, stream->log);
         fputc('\n', stream->log);
@@ -105,6 +106,11 @@ void launch_stream_end(launch_stream *stream)
     for (int k = 0; k < LAST_PIECES && read_piece(stream); k++)
         ;
     close_stream(stream);
+}
+
+int launch_stream_is_far(const launch_stream *stream)
+{
+    return stream->to->lines - stream->lines_then > STREAM_TAIL;
 }
 
 const char *launch_stream_tail(const launch_stream *stream, int n)

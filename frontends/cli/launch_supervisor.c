@@ -45,7 +45,7 @@ static int exit_code_of(int status)
 static void report_failure(launch_job *job)
 {
     const launch_stream *err = &job->failed->err;
-    if (!launch_stream_tail(err, 0))
+    if (!launch_stream_tail(err, 0) || !launch_stream_is_far(err))
         return;
     launch_output_print(&job->err, "axle launch: rank %d ended with these lines:\n",
                         job->failed->rank);

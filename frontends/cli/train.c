@@ -24,6 +24,7 @@ static int create_accelerator(training *training)
     int code = axle_accelerator_create(&wanted, &training->accelerator);
     if (code)
         return code;
+    training->is_main = axle_is_main_process(training->accelerator);
     const axle_device *device = axle_accelerator_device(training->accelerator);
     const char *dtype = train_dtypes()[settings->dtype];
     if (!axle_device_supports(device, train_dtype(settings)))
@@ -264,7 +265,7 @@ static int conclude(const training *training, int code, int started)
 
 static int run(const void *given, const int *operands, int n)
 {
-    training training = {.settings = given};
+    training training = {.settings = given, .is_main = 1};
     (void)operands;
     (void)n;
     const char *contradiction = train_contradiction(given);
@@ -280,7 +281,7 @@ static int run(const void *given, const int *operands, int n)
     if (!code)
         code = train(&training);
     code = conclude(&training, code, started);
-    if (train_profile_end(given) && !code)
+    if (train_profile_end(given, training.is_main) && !code)
         code = command_failed(&train_command, NULL);
     tear_down(&training);
     /* Only an empty folder goes. */

@@ -63,6 +63,7 @@ typedef struct training {
     double input_mean,
         input_std; /* of the pixels; what the model sees has mean 0 and deviation 1 */
     int created_output;
+    int is_main; /* process of the job */
     train_result result;
 } training;
 
@@ -81,9 +82,10 @@ int train_create_optimizer(training *training);
 int train_create_scheduler(training *training);
 int train_loop(training *training);
 int train_evaluate(training *training);
-/* The trace that --profile asks for, and its table; nothing without the option. */
+/* The trace that --profile asks for, and its table, on the main process; nothing without the
+ * option. */
 int train_profile_begin(const train_settings *settings);
-int train_profile_end(const train_settings *settings);
+int train_profile_end(const train_settings *settings, int is_main);
 /* Checksums of all processes' models. */
 int train_compare_parameters(training *training);
 /* What there is to tell about a finished run. NULL if memory runs out. */

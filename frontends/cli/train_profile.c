@@ -39,7 +39,7 @@ static void print_group(const json_t *summary, const char *group, const char *ti
         fprintf(to, "  and %zu more\n", count - TOP);
 }
 
-static int print_table(const char *path, FILE *to)
+static int print_table(FILE *to)
 {
     char *text;
     int code = axle_profile_summary(&text);
@@ -49,7 +49,7 @@ static int print_table(const char *path, FILE *to)
     axle_free(text);
     if (!summary)
         return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
-    fprintf(to, "profile in %s\n", path);
+    fprintf(to, "profile in %s\n", axle_profile_path());
     print_group(summary, "operators", "operator", to);
     print_group(summary, "fallbacks", "run by the host", to);
     print_group(summary, "transfers", "transfer", to);
@@ -65,10 +65,10 @@ int train_profile_begin(const train_settings *settings)
 }
 
 /* With --json standard output belongs to the object. */
-int train_profile_end(const train_settings *settings)
+int train_profile_end(const train_settings *settings, int is_main)
 {
     if (!settings->profile)
         return AXLE_OK;
     int code = axle_profile_stop();
-    return code ? code : print_table(settings->profile, settings->json ? stderr : stdout);
+    return code || !is_main ? code : print_table(settings->json ? stderr : stdout);
 }

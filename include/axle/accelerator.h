@@ -76,7 +76,7 @@ AXLE_API void axle_accelerator_release(axle_accelerator *accelerator);
 /**
  * Take over models, modules, optimizers, loaders and schedulers, in any order and as often as
  * wanted; preparing an object again changes nothing. Logs the plan once a loader is among them: `8
- * x 1 processes x 4 accumulation = 32 per update; 1875 updates an epoch; f32; onednn: AMD EPYC`.
+ * x 1 process x 4 accumulation = 32 per update; 1875 updates an epoch; f32; onednn: AMD EPYC`.
  * @param objects  NULL-terminated; borrowed (loops keep their references).
  * @return AXLE_OK; AXLE_ERR_INVALID for a handle of another kind, named with its position.
  */

@@ -27,6 +27,10 @@ AXLE_BEGIN_DECLS
  */
 AXLE_API int axle_profile_start(const char *path);
 
+/** File of the trace under way, or of the last one; "" before. It may have the process's number in
+ * it, where several processes were to write one. Borrowed until the next axle_profile_start(). */
+AXLE_API const char *axle_profile_path(void);
+
 /** End it: wait for what is under way, and finish the file. AXLE_ERR_IO where it could not be
  * written to its end. Without a trace nothing happens. */
 AXLE_API int axle_profile_stop(void);

@@ -27,8 +27,8 @@ END
     began=$(date +%s)
     exit_code 7 launch --quiet -n 3 "$work/last-fails" || return 1
     [ $(($(date +%s) - began)) -lt 15 ] || return 1
-    says "$work/out" 'axle launch: rank 2 (process [0-9]*) exited with 7; ending the 2 other processes' \
-        'axle launch: rank 2 ended with these lines:' '  words of rank 2'
+    says "$work/out" 'axle launch: rank 2 (process [0-9]*) exited with 7; ending the 2 other processes' &&
+        [ "$(grep -c 'words of rank 2' "$work/out")" -eq 1 ]
 }
 
 killed()

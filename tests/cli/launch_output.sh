@@ -97,7 +97,18 @@ first_reads()
 
 many_lines_of_failure()
 {
-    launch --quiet -n 1 sh -c 'seq 100 >&2; exit 1' >/dev/null 2>"$work/err"
+    cat >"$work/talks" <<'END'
+#!/bin/sh
+if [ "$RANK" -eq 0 ]; then
+    seq 100 >&2
+    exit 1
+fi
+trap 'seq 1001 1050 >&2; exit 0' TERM
+sleep 60 &
+wait
+END
+    chmod +x "$work/talks"
+    launch --quiet -n 2 "$work/talks" >/dev/null 2>"$work/err"
     grep -A 10 'ended with these lines' "$work/err" | tail -n +2 | tr -d ' ' >"$work/tail"
     seq 91 100 | cmp - "$work/tail"
 }
@@ -114,5 +125,5 @@ check 'a slow reader loses nothing' slow_reader
 check 'a reader that goes away ends the job' reader_goes
 check 'a job that nobody reads from can be ended' unread
 check 'the first process has the standard input' first_reads
-check 'the last ten lines of a failure are told' many_lines_of_failure
+check 'the last ten lines of a failure are told where others wrote after it' many_lines_of_failure
 finish

@@ -120,7 +120,7 @@ shows_plan_and_lines()
 {
     AXLE_BACKEND=reference "$AXLE" train --model mlp --data "$work/data" --batch-size 5 --log-every 2 \
         >"$work/out" 2>"$work/err" &&
-        grep -q '^5 x 1 processes x 1 accumulation = 5 per update; 4 updates an epoch; f32; ref' "$work/err" &&
+        grep -q '^5 x 1 process x 1 accumulation = 5 per update; 4 updates an epoch; f32; ref' "$work/err" &&
         [ "$(grep -c '^epoch 1/1 update [24]/4  loss .* samples/s .* left$' "$work/err")" -eq 2 ]
 }
 

@@ -269,7 +269,7 @@ static void the_plan_is_told(void **state)
     (void)state;
     fixture f = begin(18, 2, 4, 0.0);
     assert_non_null(strstr(axle_accelerator_plan(f.acc),
-                           "2 x 1 processes x 4 accumulation = 8 per update; 3 updates an epoch; "
+                           "2 x 1 process x 4 accumulation = 8 per update; 3 updates an epoch; "
                            "f64; reference: "));
     end(&f);
 }
