@@ -4,6 +4,7 @@
 #define AXLE_BASE_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The content of a file and a NUL after it; *out is for axle__free(). Errors name the path and the
  * system's reason: AXLE_ERR_NOT_FOUND where there is no such file, else AXLE_ERR_IO. */
@@ -25,6 +26,12 @@ void axle__file_map_close(axle__file_map *map);
 typedef struct axle__file_writer axle__file_writer;
 int axle__file_writer_open(const char *path, axle__file_writer **out);
 int axle__file_writer_write(axle__file_writer *writer, const void *data, size_t size);
+/* Of the bytes written so far. */
+typedef struct axle__file_sum {
+    uint64_t size;
+    uint32_t crc32c;
+} axle__file_sum;
+axle__file_sum axle__file_writer_sum(const axle__file_writer *writer);
 /* Finish and release the writer; on failure the temporary file is removed. */
 int axle__file_writer_commit(axle__file_writer *writer);
 /* Give up: remove the temporary file and release the writer. NULL is fine. */

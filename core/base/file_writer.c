@@ -13,12 +13,17 @@
 #include <unistd.h>
 
 #include "axle/status.h"
+#include "base/crc32c.h"
+#include "base/folder.h"
 #include "base/memory.h"
+
+enum { PIECE = 256 << 10 };
 
 struct axle__file_writer {
     int fd;
     int code; /* sticky */
     char *path, *folder, *temporary;
+    axle__file_sum sum;
 };
 
 static int cannot_write(const char *path, int reason)
@@ -58,15 +63,6 @@ static int create_temporary(axle__file_writer *writer)
     return cannot_write(writer->path, EEXIST);
 }
 
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = axle__strdup(slash ? path : ".");
-    if (folder && slash)
-        folder[slash == path ? 1 : slash - path] = '\0';
-    return folder;
-}
-
 int axle__file_writer_open(const char *path, axle__file_writer **out)
 {
     int code = check_place(path);
@@ -77,7 +73,7 @@ int axle__file_writer_open(const char *path, axle__file_writer **out)
         return AXLE_ERR_NOMEM;
     writer->fd = -1;
     writer->path = axle__strdup(path);
-    writer->folder = folder_of(path);
+    writer->folder = axle__folder_of(path);
     code = writer->path && writer->folder ? create_temporary(writer) : AXLE_ERR_NOMEM;
     if (code) {
         axle__file_writer_abort(writer);
@@ -91,8 +87,8 @@ int axle__file_writer_write(axle__file_writer *writer, const void *data, size_t 
 {
     const char *next = data;
     while (!writer->code && size) {
-        /* Linux moves at most 2 GiB a call; smaller pieces are as fast. */
-        size_t piece = size < ((size_t)1 << 30) ? size : (size_t)1 << 30;
+        /* Small enough for what is summed to be in the cache still. */
+        size_t piece = size < PIECE ? size : PIECE;
         ssize_t done = write(writer->fd, next, piece);
         if (done < 0 && errno == EINTR)
             continue;
@@ -100,21 +96,17 @@ int axle__file_writer_write(axle__file_writer *writer, const void *data, size_t 
             writer->code = cannot_write(writer->path, errno);
             break;
         }
+        writer->sum.crc32c = axle__crc32c(writer->sum.crc32c, next, (size_t)done);
+        writer->sum.size += (uint64_t)done;
         next += done;
         size -= (size_t)done;
     }
     return writer->code;
 }
 
-/* Make the rename itself durable. Some file systems cannot sync a folder; the file is whole even
- * so. */
-static void sync_folder(const char *folder)
+axle__file_sum axle__file_writer_sum(const axle__file_writer *writer)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
+    return writer->sum;
 }
 
 /* Bytes to the disk, then the name. */
@@ -132,8 +124,7 @@ static int finish(axle__file_writer *writer)
         return cannot_write(writer->path, errno);
     axle__free(writer->temporary);
     writer->temporary = NULL;
-    sync_folder(writer->folder);
-    return AXLE_OK;
+    return axle__folder_sync(writer->folder);
 }
 
 int axle__file_writer_commit(axle__file_writer *writer)
