@@ -8,30 +8,17 @@
 
 #include "axle/autograd.h"
 #include "base/memory.h"
-#include "io/safetensors.h"
+#include "io/module_state.h"
 #include "nn/module.h"
-
-struct entry {
-    char *name;
-    axle_tensor *tensor;
-    size_t first; /* index of the entry with the tensor's first name, maybe its own */
-    const axle__safetensors_entry *stored; /* of entries with a first name: what to load */
-    axle_tensor *staged;                   /* and that as a tensor like `tensor` */
-};
-
-struct entries {
-    struct entry *at;
-    size_t count, room;
-};
 
 /* ------------------------------------------------------------------ all names */
 
 static int add_entry(const char *path, axle_tensor *tensor, void *user)
 {
-    struct entries *all = user;
+    axle__state_entries *all = user;
     if (all->count == all->room) {
         size_t room = all->room ? 2 * all->room : 32;
-        struct entry *at = axle__resize(all->at, room, sizeof(*at));
+        axle__state_entry *at = axle__resize(all->at, room, sizeof(*at));
         if (!at)
             return axle_error_code();
         all->at = at;
@@ -43,63 +30,75 @@ static int add_entry(const char *path, axle_tensor *tensor, void *user)
     char *name = axle__strdup(path);
     if (!name)
         return axle_error_code();
-    all->at[all->count++] = (struct entry){.name = name, .tensor = tensor, .first = first};
+    all->at[all->count++] = (axle__state_entry){.name = name, .tensor = tensor, .first = first};
     return AXLE_OK;
 }
 
-static int collect(const axle_module *module, struct entries *all)
+int axle__state_collect(const axle_module *module, axle__state_entries *all)
 {
     int status = axle__module_walk(module, AXLE__PARAMETERS, true, add_entry, all);
     return status ? status : axle__module_walk(module, AXLE__BUFFERS, true, add_entry, all);
 }
 
-static void free_entries(struct entries *all)
+void axle__state_free(axle__state_entries *all)
 {
     for (size_t k = 0; k < all->count; k++) {
         axle__free(all->at[k].name);
         axle_tensor_release(all->at[k].staged);
     }
     axle__free(all->at);
+    *all = (axle__state_entries){0};
 }
 
 /* ------------------------------------------------------------------ saving */
 
-static int write_entries(const struct entries *all, const char *path)
+int axle__state_content(const axle__state_entries *all, axle__safetensors_source **sources,
+                        axle__shard_content *out)
 {
-    axle__named_tensor *tensors = axle__alloc(all->count, sizeof(*tensors));
-    const char *(*aliases)[2] = axle__alloc(all->count, sizeof(*aliases));
-    size_t n = 0, n_aliases = 0;
-    int status = tensors && aliases ? AXLE_OK : axle_error_code();
-    for (size_t k = 0; k < all->count && !status; k++) {
-        const struct entry *entry = &all->at[k];
+    *sources = axle__alloc(all->count, sizeof(**sources));
+    *out = (axle__shard_content){.sources = *sources,
+                                 .aliases = axle__alloc(all->count, sizeof(*out->aliases))};
+    if (!*sources || !out->aliases)
+        return axle_error_code();
+    for (size_t k = 0; k < all->count; k++) {
+        const axle__state_entry *entry = &all->at[k];
         if (entry->first == k) {
-            tensors[n++] = (axle__named_tensor){entry->name, entry->tensor};
+            (*sources)[out->count++] = axle__safetensors_source_of(entry->name, entry->tensor);
         } else {
-            aliases[n_aliases][0] = entry->name;
-            aliases[n_aliases++][1] = all->at[entry->first].name;
+            out->aliases[out->alias_count][0] = entry->name;
+            out->aliases[out->alias_count++][1] = all->at[entry->first].name;
         }
     }
-    if (!status)
-        status =
-            axle__safetensors_write(path, tensors, n, (const char *const(*)[2])aliases, n_aliases);
-    axle__free(tensors);
-    axle__free((void *)aliases);
-    return status;
+    return AXLE_OK;
+}
+
+void axle__state_content_free(axle__safetensors_source *sources, axle__shard_content *content)
+{
+    axle__free(sources);
+    axle__free((void *)content->aliases);
+    *content = (axle__shard_content){0};
 }
 
 int axle_module_save(const axle_module *module, const char *path)
 {
-    struct entries all = {NULL, 0, 0};
-    int status = collect(module, &all);
+    axle__state_entries all = {NULL, 0, 0};
+    axle__safetensors_source *sources = NULL;
+    axle__shard_content content = {0};
+    int status = axle__state_collect(module, &all);
     if (!status)
-        status = write_entries(&all, path);
-    free_entries(&all);
+        status = axle__state_content(&all, &sources, &content);
+    if (!status)
+        status = axle__safetensors_write_sources(path, sources, content.count,
+                                                 (const char *const(*)[2])content.aliases,
+                                                 content.alias_count, NULL);
+    axle__state_content_free(sources, &content);
+    axle__state_free(&all);
     return status;
 }
 
 /* ------------------------------------------------------------------ loading */
 
-static int check_dims(const char *path, const struct entry *entry,
+static int check_dims(const char *path, const axle__state_entry *entry,
                       const axle__safetensors_entry *stored)
 {
     char ours[AXLE__DIMS_TEXT], theirs[AXLE__DIMS_TEXT];
@@ -122,11 +121,11 @@ static bool same_bytes(const axle__safetensors_entry *a, const axle__safetensors
 }
 
 /* Find what the file holds for each tensor, under any of its names. */
-static int match(const char *path, const axle__safetensors *file, struct entries *all)
+static int match(const char *path, const axle__shards *files, axle__state_entries *all)
 {
     for (size_t k = 0; k < all->count; k++) {
-        struct entry *entry = &all->at[k], *first = &all->at[entry->first];
-        const axle__safetensors_entry *stored = axle__safetensors_find(file, entry->name);
+        axle__state_entry *entry = &all->at[k], *first = &all->at[entry->first];
+        const axle__safetensors_entry *stored = axle__shards_find(files, entry->name);
         if (!stored)
             continue;
         if (check_dims(path, entry, stored))
@@ -140,7 +139,7 @@ static int match(const char *path, const axle__safetensors *file, struct entries
     return AXLE_OK;
 }
 
-static int check_nothing_missing(const char *path, const struct entries *all)
+static int check_nothing_missing(const char *path, const axle__state_entries *all)
 {
     for (size_t k = 0; k < all->count; k++)
         if (all->at[k].first == k && !all->at[k].stored)
@@ -149,7 +148,7 @@ static int check_nothing_missing(const char *path, const struct entries *all)
     return AXLE_OK;
 }
 
-static bool has_name(const struct entries *all, const char *name)
+static bool has_name(const axle__state_entries *all, const char *name)
 {
     for (size_t k = 0; k < all->count; k++)
         if (strcmp(all->at[k].name, name) == 0)
@@ -157,20 +156,21 @@ static bool has_name(const struct entries *all, const char *name)
     return false;
 }
 
-static int check_nothing_else(const char *path, const axle__safetensors *file,
-                              const struct entries *all)
+static int check_nothing_else(const char *path, const axle__shards *files,
+                              const axle__state_entries *all)
 {
-    for (size_t k = 0; k < axle__safetensors_count(file); k++) {
-        const char *name = axle__safetensors_at(file, k)->name;
-        if (!has_name(all, name))
-            return axle_error_set(AXLE_ERR_NOT_FOUND, "%s: the module has no tensor '%s'", path,
-                                  name);
-    }
+    for (size_t f = 0; f < files->count; f++)
+        for (size_t k = 0; k < axle__safetensors_count(files->file[f]); k++) {
+            const char *name = axle__safetensors_at(files->file[f], k)->name;
+            if (!has_name(all, name))
+                return axle_error_set(AXLE_ERR_NOT_FOUND, "%s: the module has no tensor '%s'", path,
+                                      name);
+        }
     return AXLE_OK;
 }
 
 /* Read a tensor from the file into one with the module's device and element type. */
-static int stage(struct entry *entry)
+static int stage(axle__state_entry *entry)
 {
     const axle__safetensors_entry *stored = entry->stored;
     const axle_tensor *tensor = entry->tensor;
@@ -187,20 +187,20 @@ static int stage(struct entry *entry)
     return status;
 }
 
-static int stage_all(const char *path, const axle__safetensors *file, struct entries *all)
+int axle__state_stage(const char *path, const axle__shards *files, axle__state_entries *all)
 {
-    int status = match(path, file, all);
+    int status = match(path, files, all);
     if (!status)
         status = check_nothing_missing(path, all);
     if (!status)
-        status = check_nothing_else(path, file, all);
+        status = check_nothing_else(path, files, all);
     for (size_t k = 0; k < all->count && !status; k++)
         if (all->at[k].first == k)
             status = stage(&all->at[k]);
     return status;
 }
 
-static int commit(const struct entries *all)
+int axle__state_commit(const axle__state_entries *all)
 {
     int status = AXLE_OK;
     for (size_t k = 0; k < all->count && !status; k++)
@@ -211,16 +211,16 @@ static int commit(const struct entries *all)
 
 int axle_module_load(axle_module *module, const char *path)
 {
-    struct entries all = {NULL, 0, 0};
-    axle__safetensors *file = NULL;
-    int status = axle__safetensors_open(path, &file);
+    axle__state_entries all = {NULL, 0, 0};
+    axle__shards files = {NULL, 0};
+    int status = axle__shards_open(path, "model", &files);
     if (!status)
-        status = collect(module, &all);
+        status = axle__state_collect(module, &all);
     if (!status)
-        status = stage_all(path, file, &all);
+        status = axle__state_stage(path, &files, &all);
     if (!status)
-        status = commit(&all);
-    free_entries(&all);
-    axle__safetensors_close(file);
+        status = axle__state_commit(&all);
+    axle__state_free(&all);
+    axle__shards_close(&files);
     return status;
 }

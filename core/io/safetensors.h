@@ -14,6 +14,7 @@
 #define AXLE_IO_SAFETENSORS_H
 
 #include "axle/tensor.h"
+#include "base/file.h"
 
 typedef struct axle__safetensors axle__safetensors;
 
@@ -52,5 +53,16 @@ typedef struct axle__named_tensor {
  */
 int axle__safetensors_write(const char *path, const axle__named_tensor *tensors, size_t n,
                             const char *const (*metadata)[2], size_t n_metadata);
+
+/* A tensor to be written: the bytes at entry.data, or those of `tensor` where that is not NULL. */
+typedef struct axle__safetensors_source {
+    axle__safetensors_entry entry;
+    const axle_tensor *tensor;
+} axle__safetensors_source;
+axle__safetensors_source axle__safetensors_source_of(const char *name, const axle_tensor *tensor);
+/* The same as axle__safetensors_write(). `sum`: of the file's bytes; NULL if not wanted. */
+int axle__safetensors_write_sources(const char *path, const axle__safetensors_source *sources,
+                                    size_t n, const char *const (*metadata)[2], size_t n_metadata,
+                                    axle__file_sum *sum);
 
 #endif

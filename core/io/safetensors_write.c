@@ -18,17 +18,11 @@ typedef struct builder {
     int code;
 } builder;
 
-static size_t tensor_bytes(const axle_tensor *tensor)
-{
-    return (size_t)axle_tensor_count(tensor) * axle_dtype_size(axle_tensor_dtype(tensor));
-}
-
-static json_t *shape_of(const axle_tensor *tensor)
+static json_t *shape_of(const axle__safetensors_entry *entry)
 {
     json_t *shape = json_array();
-    const int64_t *dims = axle_tensor_dims(tensor);
-    for (int k = 0; shape && k < axle_tensor_rank(tensor); k++)
-        if (json_array_append_new(shape, json_integer(dims[k]))) {
+    for (int k = 0; shape && k < entry->rank; k++)
+        if (json_array_append_new(shape, json_integer(entry->dims[k]))) {
             json_decref(shape);
             return NULL;
         }
@@ -57,22 +51,21 @@ static int check_name(const builder *b, const char *name)
     return AXLE_OK;
 }
 
-static void add_tensor(builder *b, const axle__named_tensor *named)
+static void add_tensor(builder *b, const axle__safetensors_entry *entry)
 {
     size_t end;
     if (!b->code)
-        b->code = check_name(b, named->name);
+        b->code = check_name(b, entry->name);
     if (b->code)
         return;
-    if (!axle__size_add(b->offset, tensor_bytes(named->tensor), &end)) {
+    if (!axle__size_add(b->offset, entry->size, &end)) {
         b->code = axle_error_set(AXLE_ERR_INVALID, "cannot write %s: it is too large", b->path);
         return;
     }
     json_t *value =
-        json_pack("{s:s, s:o, s:[I, I]}", "dtype",
-                  axle__safetensors_dtype_name(axle_tensor_dtype(named->tensor)), "shape",
-                  shape_of(named->tensor), "data_offsets", (json_int_t)b->offset, (json_int_t)end);
-    if (json_object_set_new(b->root, named->name, value))
+        json_pack("{s:s, s:o, s:[I, I]}", "dtype", axle__safetensors_dtype_name(entry->dtype),
+                  "shape", shape_of(entry), "data_offsets", (json_int_t)b->offset, (json_int_t)end);
+    if (json_object_set_new(b->root, entry->name, value))
         b->code = out_of_memory(b);
     b->offset = end;
 }
@@ -92,13 +85,14 @@ static void add_metadata(builder *b, const char *const (*metadata)[2], size_t n)
 }
 
 /* Wider elements first, so that all of them are aligned; otherwise the caller's order. */
-static void arrange(const axle__named_tensor *tensors, size_t n, const axle__named_tensor **order)
+static void arrange(const axle__safetensors_source *sources, size_t n,
+                    const axle__safetensors_source **order)
 {
     size_t used = 0;
     for (size_t bytes = 8; bytes; bytes /= 2)
         for (size_t k = 0; k < n; k++)
-            if (axle_dtype_size(axle_tensor_dtype(tensors[k].tensor)) == bytes)
-                order[used++] = &tensors[k];
+            if (axle_dtype_size(sources[k].entry.dtype) == bytes)
+                order[used++] = &sources[k];
 }
 
 /* ---- writing */
@@ -122,12 +116,15 @@ static int write_header(axle__file_writer *writer, const builder *b)
     return code;
 }
 
-static int write_tensor(axle__file_writer *writer, const axle_tensor *tensor)
+static int write_tensor(axle__file_writer *writer, const axle__safetensors_source *source)
 {
-    size_t size = tensor_bytes(tensor);
+    const axle_tensor *tensor = source->tensor;
+    size_t size = source->entry.size;
     void *data = NULL;
     if (size == 0)
         return AXLE_OK;
+    if (!tensor)
+        return axle__file_writer_write(writer, source->entry.data, size);
     if (axle_tensor_is_contiguous(tensor) && axle_tensor_device(tensor) == axle_device_host()) {
         int code = axle_tensor_data(tensor, &data);
         return code ? code : axle__file_writer_write(writer, data, size);
@@ -142,7 +139,8 @@ static int write_tensor(axle__file_writer *writer, const axle_tensor *tensor)
     return code;
 }
 
-static int write_file(const builder *b, const axle__named_tensor *const *order, size_t n)
+static int write_file(const builder *b, const axle__safetensors_source *const *order, size_t n,
+                      axle__file_sum *sum)
 {
     axle__file_writer *writer;
     int code = axle__file_writer_open(b->path, &writer);
@@ -150,29 +148,58 @@ static int write_file(const builder *b, const axle__named_tensor *const *order, 
         return code;
     code = write_header(writer, b);
     for (size_t k = 0; !code && k < n; k++)
-        code = write_tensor(writer, order[k]->tensor);
+        code = write_tensor(writer, order[k]);
+    if (sum)
+        *sum = axle__file_writer_sum(writer);
     if (!code)
         return axle__file_writer_commit(writer);
     axle__file_writer_abort(writer);
     return code;
 }
 
-int axle__safetensors_write(const char *path, const axle__named_tensor *tensors, size_t n,
-                            const char *const (*metadata)[2], size_t n_metadata)
+int axle__safetensors_write_sources(const char *path, const axle__safetensors_source *sources,
+                                    size_t n, const char *const (*metadata)[2], size_t n_metadata,
+                                    axle__file_sum *sum)
 {
     builder b = {.path = path, .root = json_object()};
-    const axle__named_tensor **order = axle__alloc(n, sizeof(*order));
+    const axle__safetensors_source **order = axle__alloc(n, sizeof(*order));
     if (!order)
         b.code = AXLE_ERR_NOMEM;
     else
-        arrange(tensors, n, order);
+        arrange(sources, n, order);
     if (n_metadata)
         add_metadata(&b, metadata, n_metadata);
     for (size_t k = 0; !b.code && k < n; k++)
-        add_tensor(&b, order[k]);
+        add_tensor(&b, &order[k]->entry);
     if (!b.code)
-        b.code = write_file(&b, order, n);
+        b.code = write_file(&b, order, n, sum);
     json_decref(b.root);
     axle__free(order);
     return b.code;
+}
+
+axle__safetensors_source axle__safetensors_source_of(const char *name, const axle_tensor *tensor)
+{
+    axle__safetensors_source source = {.tensor = tensor};
+    source.entry.name = name;
+    source.entry.dtype = axle_tensor_dtype(tensor);
+    source.entry.rank = axle_tensor_rank(tensor);
+    memcpy(source.entry.dims, axle_tensor_dims(tensor),
+           (size_t)source.entry.rank * sizeof(source.entry.dims[0]));
+    source.entry.size =
+        (size_t)axle_tensor_count(tensor) * axle_dtype_size(axle_tensor_dtype(tensor));
+    return source;
+}
+
+int axle__safetensors_write(const char *path, const axle__named_tensor *tensors, size_t n,
+                            const char *const (*metadata)[2], size_t n_metadata)
+{
+    axle__safetensors_source *sources = axle__alloc(n, sizeof(*sources));
+    if (!sources)
+        return AXLE_ERR_NOMEM;
+    for (size_t k = 0; k < n; k++)
+        sources[k] = axle__safetensors_source_of(tensors[k].name, tensors[k].tensor);
+    int code = axle__safetensors_write_sources(path, sources, n, metadata, n_metadata, NULL);
+    axle__free(sources);
+    return code;
 }

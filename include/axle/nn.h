@@ -124,7 +124,8 @@ AXLE_API int axle_module_to_dtype(axle_module *module, int dtype);
 /** Write parameters and buffers as a safetensors file, atomically. */
 AXLE_API int axle_module_save(const axle_module *module, const char *path);
 /** Read them back: every tensor must be there with its dims (dtypes are converted), and no other.
- * Nothing changes on failure. */
+ * Nothing changes on failure. @param path  also a folder with model.safetensors, or with several
+ * files and model.safetensors.index.json. */
 AXLE_API int axle_module_load(axle_module *module, const char *path);
 
 /** Element type of parameters made by this process from now on: f32 (default) or f64. */
