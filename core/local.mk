@@ -12,6 +12,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/base/clock.h \
 	%D%/base/cores.c \
 	%D%/base/cores.h \
+	%D%/base/crc32c.c \
+	%D%/base/crc32c.h \
 	%D%/base/dtype.c \
 	%D%/base/error.c \
 	%D%/base/error.h \
@@ -20,6 +22,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/base/file_writer.c \
 	%D%/base/finalize.c \
 	%D%/base/finalize.h \
+	%D%/base/folder.c \
+	%D%/base/folder.h \
 	%D%/base/hash.c \
 	%D%/base/hash.h \
 	%D%/base/list.c \
@@ -250,11 +254,15 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/io/lora_file.c \
 	%D%/io/lora_file.h \
 	%D%/io/module_state.c \
+	%D%/io/module_state.h \
 	%D%/io/safetensors.c \
 	%D%/io/safetensors.h \
 	%D%/io/safetensors_dtype.c \
 	%D%/io/safetensors_dtype.h \
 	%D%/io/safetensors_write.c \
+	%D%/io/shards.c \
+	%D%/io/shards.h \
+	%D%/io/shards_write.c \
 	%D%/group/bytes.c \
 	%D%/group/combine.c \
 	%D%/group/combine.h \
@@ -277,8 +285,21 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/accelerator.c \
 	%D%/train/accelerator.h \
 	%D%/train/accumulate.c \
+	%D%/train/agree.c \
+	%D%/train/agree.h \
 	%D%/train/bucket.c \
 	%D%/train/bucket.h \
+	%D%/train/checkpoint.h \
+	%D%/train/checkpoint_custom.c \
+	%D%/train/checkpoint_folder.c \
+	%D%/train/checkpoint_load.c \
+	%D%/train/checkpoint_manifest.c \
+	%D%/train/checkpoint_models.c \
+	%D%/train/checkpoint_optimizers.c \
+	%D%/train/checkpoint_parts.c \
+	%D%/train/checkpoint_save.c \
+	%D%/train/checkpoint_snapshot.c \
+	%D%/train/checkpoint_writer.c \
 	%D%/train/comm_hook.c \
 	%D%/train/join.c \
 	%D%/train/prepare.c \

@@ -7,6 +7,7 @@ pkginclude_HEADERS += \
 	%D%/axle/axle.h \
 	%D%/axle/backend.h \
 	%D%/axle/backend_ops.h \
+	%D%/axle/checkpoint.h \
 	%D%/axle/collective.h \
 	%D%/axle/data.h \
 	%D%/axle/device.h \

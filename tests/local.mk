@@ -115,6 +115,7 @@ unit_tests = \
 	%D%/unit/tensor/view \
 	%D%/unit/openblas/selfcheck \
 	%D%/unit/train/accelerator \
+	%D%/unit/train/checkpoint \
 	%D%/unit/train/parallel \
 	%D%/unit/train/processes \
 	%D%/unit/models/image
@@ -138,6 +139,7 @@ unit_headers = \
 	%D%/unit/nn/nn.h \
 	%D%/unit/openblas/plain_gemm.h \
 	%D%/unit/tensors.h \
+	%D%/unit/train/training.h \
 	%D%/unit/unit.h
 
 LDADD = $(support_ldadd) core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)

@@ -211,6 +211,7 @@ static void go_to_epoch(axle_loader *loader, int64_t epoch)
     stop_run(loader);
     loader->epoch = epoch;
     loader->position = 0;
+    loader->shard.origin = 0;
 }
 
 /* The epoch is over, for whatever reason. */
@@ -288,8 +289,10 @@ int axle_loader_set_epoch(axle_loader *loader, int64_t epoch)
         return axle_error_set(AXLE_ERR_INVALID, "loader: epoch %" PRId64 "%s", epoch,
                               loader ? "" : " of NULL");
     int64_t skipped = loader->started ? 0 : loader->position;
+    int64_t origin = loader->started ? 0 : loader->shard.origin;
     go_to_epoch(loader, epoch);
     loader->position = skipped;
+    loader->shard.origin = origin;
     return AXLE_OK;
 }
 
@@ -302,6 +305,75 @@ int axle_loader_skip(axle_loader *loader, int64_t batches)
     stop_run(loader);
     loader->position = batches;
     return AXLE_OK;
+}
+
+/* ---- where it is */
+
+static int64_t global_batch(const axle_loader *loader)
+{
+    return loader->shard.process_count * loader->shard.batch_size;
+}
+
+axle_loader_state axle_loader_get_state(const axle_loader *loader)
+{
+    axle_loader_state state = AXLE_LOADER_STATE_INIT;
+    if (!loader)
+        return state;
+    int64_t given = loader->shard.origin + loader->position * global_batch(loader);
+    state.epoch = loader->epoch;
+    state.length = loader->shard.samples;
+    state.samples = given < state.length ? given : state.length;
+    state.complete = loader->position > 0 && loader->position >= axle_loader_length(loader);
+    state.seed = loader->options.seed;
+    state.shuffle = loader->options.shuffle != 0;
+    return state;
+}
+
+int axle__loader_check_state(const axle_loader *loader, const axle_loader_state *state)
+{
+    if (state->length != loader->shard.samples)
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "loader: the state is of a data set of %" PRId64
+                              " samples; this one has %" PRId64,
+                              state->length, loader->shard.samples);
+    if ((state->shuffle != 0) != (loader->options.shuffle != 0))
+        return axle_error_set(AXLE_ERR_INVALID, "loader: the state is of one that shuffles%s",
+                              state->shuffle ? "; this one does not" : " not; this one does");
+    if (state->epoch < 0 || state->samples < 0 || state->samples > state->length)
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "loader: a state of epoch %" PRId64 ", %" PRId64 " of %" PRId64
+                              " samples",
+                              state->epoch, state->samples, state->length);
+    return AXLE_OK;
+}
+
+int axle_loader_set_state(axle_loader *loader, const axle_loader_state *state)
+{
+    axle_loader_state s = AXLE_LOADER_STATE_INIT;
+    if (!loader || !state)
+        return axle_error_set(AXLE_ERR_INVALID, "loader: %s is NULL", loader ? "the state" : "it");
+    memcpy(&s, state, state->struct_size < sizeof(s) ? state->struct_size : sizeof(s));
+    int code = axle__loader_check_state(loader, &s);
+    if (code)
+        return code;
+    if (loader->started)
+        leave_epoch(loader);
+    if (loader->options.seed != s.seed) {
+        axle__free(loader->order);
+        loader->order = NULL;
+    }
+    go_to_epoch(loader, s.epoch);
+    loader->options.seed = s.seed;
+    loader->shard.origin = s.complete ? 0 : s.samples % global_batch(loader);
+    loader->position = s.complete ? axle_loader_length(loader) : s.samples / global_batch(loader);
+    return AXLE_OK;
+}
+
+bool axle__loader_outside(const axle_loader *loader, axle_random_state *out)
+{
+    if (loader->started)
+        *out = loader->outside;
+    return loader->started;
 }
 
 /* ---- life time */
@@ -341,7 +413,7 @@ int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options
     axle__object_init(&loader->object, AXLE__OBJECT_LOADER);
     loader->dataset = axle_dataset_retain(dataset);
     loader->options = all;
-    loader->shard = (axle__shard){samples, all.batch_size, 1, 0, all.drop_last != 0};
+    loader->shard = (axle__shard){samples, all.batch_size, 1, 0, all.drop_last != 0, 0};
     *out = loader;
     return AXLE_OK;
 }

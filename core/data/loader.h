@@ -3,11 +3,20 @@
 #ifndef AXLE_DATA_LOADER_H
 #define AXLE_DATA_LOADER_H
 
+#include <stdbool.h>
+
 #include "axle/data.h"
+#include "axle/random.h"
 #include "data/batch.h"
 
 /* Batches go to that device from now on; NULL is the host. */
 void axle__loader_place(axle_loader *loader, axle_device *device);
+
+/* What axle_loader_set_state() checks. */
+int axle__loader_check_state(const axle_loader *loader, const axle_loader_state *state);
+
+/* Where the thread's draws outside of the loop under way go on; false where there is no loop. */
+bool axle__loader_outside(const axle_loader *loader, axle_random_state *out);
 
 /* This process is number `index` of `count`; may be said again. AXLE_ERR_INVALID. */
 int axle__loader_shard(axle_loader *loader, int64_t count, int64_t index);

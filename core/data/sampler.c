@@ -41,15 +41,15 @@ void axle__permutation(uint64_t seed, uint64_t epoch, int64_t n, int64_t *out)
 int64_t axle__shard_length(const axle__shard *shard)
 {
     int64_t global = shard->process_count * shard->batch_size;
-    int64_t full = shard->samples / global;
-    return full + (!shard->drop_last && shard->samples % global != 0);
+    int64_t samples = shard->samples - shard->origin, full = samples / global;
+    return full + (!shard->drop_last && samples % global != 0);
 }
 
 axle__rows axle__shard_rows(const axle__shard *shard, int64_t batch)
 {
     int64_t count = shard->process_count, index = shard->process_index;
     int64_t global = count * shard->batch_size;
-    int64_t start = batch * global, left = shard->samples - start;
+    int64_t start = shard->origin + batch * global, left = shard->samples - start;
     if (left > global)
         left = global;
     int64_t share = left / count, longer = left % count;

@@ -19,6 +19,9 @@ typedef struct axle__shard {
     int64_t process_count; /* from 1; process_count * batch_size does not overflow */
     int64_t process_index;
     bool drop_last; /* drop a last global batch that is not full */
+    /* Where the epoch's first batch begins, below a global batch: not 0 where an epoch goes on that
+     * was begun with another size. */
+    int64_t origin;
 } axle__shard;
 
 /* Positions in the epoch's order that a process takes in a batch. */

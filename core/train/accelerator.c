@@ -125,8 +125,10 @@ static void let_go(axle__prepared *prepared)
 int axle_end_training(axle_accelerator *accelerator)
 {
     axle_group *group = accelerator->group;
+    int written = axle__checkpoints_settle(accelerator->checkpoints);
     accelerator->group = NULL;
-    return axle_group_leave(group);
+    int left = axle_group_leave(group);
+    return written ? written : left;
 }
 
 void axle_accelerator_release(axle_accelerator *accelerator)
@@ -138,6 +140,7 @@ void axle_accelerator_release(axle_accelerator *accelerator)
         axle__warn("train", "%s", axle_error_message());
     for (int k = 0; k < accelerator->count; k++)
         let_go(&accelerator->prepared[k]);
+    axle__checkpoints_destroy(accelerator->checkpoints);
     axle__free(accelerator->prepared);
     axle__free(accelerator->plan);
     axle__free(accelerator);

@@ -39,6 +39,13 @@ typedef struct axle__window {
     double spent;  /* of the budget, by all processes */
 } axle__window;
 
+/* Checkpoints: what is registered, when to save, and the thread that writes. */
+typedef struct axle__checkpoints axle__checkpoints;
+/* Waits for the thread. NULL is fine. */
+void axle__checkpoints_destroy(axle__checkpoints *checkpoints);
+/* Wait for the thread; the outcome of what it wrote, unless it was told. NULL is fine. */
+int axle__checkpoints_settle(axle__checkpoints *checkpoints);
+
 struct axle_accelerator {
     axle_accelerator_options options;
     axle_device *device;
@@ -56,6 +63,7 @@ struct axle_accelerator {
     bool last; /* the next batch to be counted ends the window */
     axle__window window;
     char *plan;
+    axle__checkpoints *checkpoints; /* NULL as long as nothing asks for it */
 };
 
 /* The loader's observer; user is the accelerator. */

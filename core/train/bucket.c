@@ -25,10 +25,14 @@ static unsigned char *host_of(const axle__bucket *b, const axle_tensor *arena)
                                                  : b->reducer->staging;
 }
 
+axle__range axle__bucket_piece_of(const axle__bucket *b, int rank)
+{
+    return axle__piece_of((uint64_t)b->count, rank, b->reducer->group->size);
+}
+
 axle__range axle__bucket_piece(const axle__bucket *b)
 {
-    const axle_group *group = b->reducer->group;
-    return axle__piece_of((uint64_t)b->count, group->rank, group->size);
+    return axle__bucket_piece_of(b, b->reducer->group->rank);
 }
 
 static int copy_in(const axle__bucket *b, const axle_tensor *arena)

@@ -46,7 +46,8 @@ struct axle__reducer {
     uint16_t *packed;       /* a bucket in the element type of the wire */
 };
 
-/* This process's piece of a bucket. */
+/* A process's piece of a bucket; this one's. */
+axle__range axle__bucket_piece_of(const axle__bucket *bucket, int rank);
 axle__range axle__bucket_piece(const axle__bucket *bucket);
 /* Memory for the way of the longest bucket. */
 int axle__bucket_room(axle__reducer *reducer);

@@ -98,6 +98,17 @@ void axle__reducer_set_hook(axle__reducer *reducer, const axle__comm_hook *hook)
     reducer->hook = hook;
 }
 
+int axle__reducer_piece_count(const axle__reducer *reducer)
+{
+    return reducer->bucket_count;
+}
+
+axle__piece axle__reducer_piece(const axle__reducer *reducer, int k, int rank)
+{
+    axle__range own = axle__bucket_piece_of(&reducer->buckets[k], rank);
+    return (axle__piece){reducer->buckets[k].offset + (int64_t)own.first, (int64_t)own.count, 0};
+}
+
 /* The optimizer updates this process's piece of each bucket. */
 static int share_out(axle__reducer *reducer)
 {
@@ -106,10 +117,9 @@ static int share_out(axle__reducer *reducer)
     if (!pieces)
         return axle_error_code();
     for (int k = 0; k < reducer->bucket_count; k++) {
-        axle__range own = axle__bucket_piece(&reducer->buckets[k]);
-        pieces[k] = (axle__piece){reducer->buckets[k].offset + (int64_t)own.first,
-                                  (int64_t)own.count, place};
-        place += (int64_t)own.count;
+        pieces[k] = axle__reducer_piece(reducer, k, reducer->group->rank);
+        pieces[k].place = place;
+        place += pieces[k].count;
     }
     return axle__optimizer_shard(reducer->optimizer, pieces, reducer->bucket_count);
 }

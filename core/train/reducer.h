@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "axle/accelerator.h"
+#include "optim/optimizer.h"
 
 typedef struct axle__reducer axle__reducer;
 
@@ -33,6 +34,9 @@ void axle__reducer_destroy(axle__reducer *reducer);
 /* Call that for each bucket; borrowed, and looked at anew in each pass. Gradients are then this
  * process's share of the mean, and `weight` counts for nothing. */
 void axle__reducer_set_hook(axle__reducer *reducer, const axle__comm_hook *hook);
+/* The pieces of the arenas that a process updates in a sharded reducer: piece k of that rank. */
+int axle__reducer_piece_count(const axle__reducer *reducer);
+axle__piece axle__reducer_piece(const axle__reducer *reducer, int k, int rank);
 /* After a sharded step: everyone's pieces of the parameters to all. */
 int axle__reducer_gather_parameters(axle__reducer *reducer);
 

@@ -9,6 +9,7 @@
 
 #include "axle/accelerator.h"
 #include "axle/autograd.h"
+#include "axle/checkpoint.h"
 #include "axle/data.h"
 #include "axle/device.h"
 #include "axle/ema.h"

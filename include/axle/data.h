@@ -183,6 +183,25 @@ AXLE_API int64_t axle_loader_position(const axle_loader *loader);
 AXLE_API int axle_loader_is_last(const axle_loader *loader);
 /** Begin the next epoch (or the rest of this one) after its first @p batches batches. */
 AXLE_API int axle_loader_skip(axle_loader *loader, int64_t batches);
+
+/** Where a loader is, in terms that hold for any number of processes and any batch size. */
+typedef struct axle_loader_state {
+    size_t struct_size;
+    int64_t epoch;
+    int64_t samples; /**< of the epoch that were given, by all processes */
+    int complete;    /**< whether the epoch's last batch was given */
+    int64_t length;  /**< of the data set */
+    uint64_t seed;
+    int shuffle;
+} axle_loader_state;
+#define AXLE_LOADER_STATE_INIT                                                                     \
+    {                                                                                              \
+        sizeof(axle_loader_state), 0, 0, 0, 0, 0, 0                                                \
+    }
+AXLE_API axle_loader_state axle_loader_get_state(const axle_loader *loader);
+/** Go there: the next batch begins with the first sample that was not given. A loop under way is
+ * over. @return AXLE_OK; AXLE_ERR_INVALID for a state of another data set or order. */
+AXLE_API int axle_loader_set_state(axle_loader *loader, const axle_loader_state *state);
 AXLE_API int64_t axle_loader_batch_size(const axle_loader *loader);
 AXLE_API axle_dataset *axle_loader_dataset(const axle_loader *loader);
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots, and bringing one to the disk. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/folder.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "train/checkpoint.h"
+
+/* Files of tensors are cut where they would be longer. */
+static const uint64_t shard_size = UINT64_C(5) << 30;
+
+/* ------------------------------------------------------------------ memory */
+
+static int take_room(axle__rooms *rooms, size_t size, void **out)
+{
+    for (size_t k = 0; k < rooms->count; k++)
+        if (!rooms->at[k].taken && rooms->at[k].size == size) {
+            rooms->at[k].taken = true;
+            *out = rooms->at[k].data;
+            return AXLE_OK;
+        }
+    axle__room *at = axle__resize(rooms->at, rooms->count + 1, sizeof(*at));
+    if (!at)
+        return AXLE_ERR_NOMEM;
+    rooms->at = at;
+    void *data = axle__alloc_aligned(size ? size : 1, 64);
+    if (!data)
+        return AXLE_ERR_NOMEM;
+    at[rooms->count++] = (axle__room){data, size, true};
+    *out = data;
+    return AXLE_OK;
+}
+
+static void give_back(axle__rooms *rooms, const void *data)
+{
+    for (size_t k = 0; k < rooms->count; k++)
+        if (rooms->at[k].data == data)
+            rooms->at[k].taken = false;
+}
+
+void axle__rooms_free(axle__rooms *rooms)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < rooms->count; k++)
+        if (rooms->at[k].taken)
+            rooms->at[kept++] = rooms->at[k];
+        else
+            axle__free(rooms->at[k].data);
+    rooms->count = kept;
+    if (kept > 0)
+        return;
+    axle__free(rooms->at);
+    rooms->at = NULL;
+}
+
+int axle__snapshot_add(axle__snapshot *snapshot, char *name, axle__snapshot_file **out)
+{
+    axle__snapshot_file *files =
+        name ? axle__resize(snapshot->files, snapshot->count + 1, sizeof(*files)) : NULL;
+    if (!files) {
+        axle__free(name);
+        return AXLE_ERR_NOMEM;
+    }
+    snapshot->files = files;
+    *out = &files[snapshot->count++];
+    **out = (axle__snapshot_file){.name = name};
+    return AXLE_OK;
+}
+
+int axle__snapshot_room(axle__snapshot *snapshot, axle__snapshot_file *file, size_t size)
+{
+    void *data;
+    int status = take_room(snapshot->rooms, size, &data);
+    if (status)
+        return status;
+    file->data = data;
+    file->size = size;
+    return AXLE_OK;
+}
+
+void axle__snapshot_free(axle__snapshot *snapshot)
+{
+    for (size_t k = 0; k < snapshot->count; k++) {
+        axle__snapshot_file *file = &snapshot->files[k];
+        if (file->data)
+            give_back(snapshot->rooms, file->data);
+        axle__state_content_free(file->sources, &file->content);
+        axle__state_free(&file->entries);
+        axle__list_free(&file->names);
+        axle__free(file->name);
+    }
+    axle__free(snapshot->files);
+    json_decref(snapshot->state);
+    *snapshot = (axle__snapshot){.rooms = snapshot->rooms};
+}
+
+/* ------------------------------------------------------------------ writing */
+
+/* A file that was written, in the manifest. */
+static int note_file(const char *name, axle__file_sum sum, void *user)
+{
+    json_t *files = user;
+    char text[9];
+    snprintf(text, sizeof(text), "%08x", (unsigned)sum.crc32c);
+    json_t *about = json_pack("{s:I, s:s}", "size", (json_int_t)sum.size, "crc32c", text);
+    return json_object_set_new(files, name, about) ? axle__json_failed() : AXLE_OK;
+}
+
+static int write_bytes(const char *folder, const char *name, const void *data, size_t size,
+                       json_t *files)
+{
+    char *path = axle__format("%s/%s", folder, name);
+    axle__file_writer *writer;
+    int status = path ? axle__file_writer_open(path, &writer) : AXLE_ERR_NOMEM;
+    axle__free(path);
+    if (status)
+        return status;
+    axle__file_writer_write(writer, data, size);
+    axle__file_sum sum = axle__file_writer_sum(writer);
+    status = axle__file_writer_commit(writer);
+    return status || !files ? status : note_file(name, sum, files);
+}
+
+static int write_files(const axle__snapshot *snapshot, const char *folder, json_t *files)
+{
+    int status = AXLE_OK;
+    for (size_t k = 0; k < snapshot->count && !status; k++) {
+        const axle__snapshot_file *file = &snapshot->files[k];
+        if (file->raw)
+            status = write_bytes(folder, file->name, file->data, file->size, files);
+        else
+            status = axle__shards_write(folder, file->name, &file->content, shard_size, note_file,
+                                        files);
+    }
+    return status;
+}
+
+/* The manifest comes last: without it the folder is no checkpoint. */
+static int write_folder(axle__snapshot *snapshot, const char *folder)
+{
+    json_t *files = json_object();
+    int status = files ? write_files(snapshot, folder, files) : axle__json_failed();
+    if (!status && json_object_set(snapshot->state, "files", files))
+        status = axle__json_failed();
+    json_decref(files);
+    char *text = status ? NULL : axle__manifest_text(snapshot->state);
+    if (!status && !text)
+        status = axle__json_failed();
+    if (!status)
+        status = write_bytes(folder, AXLE__CHECKPOINT_STATE, text, strlen(text), NULL);
+    free(text);
+    return status ? status : axle__folder_sync(folder);
+}
+
+/* Under its name, and what had that name away. */
+static int publish(const char *temporary, const char *path, const char *parent)
+{
+    bool swapped;
+    int status = axle__folder_replace(temporary, path, &swapped);
+    if (!status)
+        status = axle__folder_sync(parent);
+    if (!status && swapped)
+        status = axle__folder_remove(temporary);
+    return status;
+}
+
+int axle__snapshot_write(axle__snapshot *snapshot, const char *path)
+{
+    char *parent = axle__folder_of(path), *temporary = axle__checkpoint_temporary(path);
+    int status = parent && temporary ? axle__folder_make(parent) : AXLE_ERR_NOMEM;
+    if (!status)
+        status = axle__folder_remove(temporary);
+    if (!status)
+        status = axle__folder_make(temporary);
+    if (!status) {
+        status = write_folder(snapshot, temporary);
+        if (!status)
+            status = publish(temporary, path, parent);
+        if (status)
+            axle__folder_remove(temporary);
+    }
+    axle__free(parent);
+    axle__free(temporary);
+    return status;
+}
