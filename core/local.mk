@@ -165,6 +165,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/autograd/ops.h \
 	%D%/autograd/pool.c \
 	%D%/autograd/product.c \
+	%D%/autograd/recompute.c \
 	%D%/autograd/reduce.c \
 	%D%/autograd/softmax.c \
 	%D%/autograd/unary.c \
@@ -191,6 +192,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/nn/norm.c \
 	%D%/nn/parameter.c \
 	%D%/nn/pool.c \
+	%D%/nn/recompute.c \
 	%D%/nn/rnn.c \
 	%D%/nn/sequential.c \
 	%D%/nn/slots.c \

@@ -89,6 +89,7 @@ unit_tests = \
 	%D%/unit/nn/model \
 	%D%/unit/nn/module \
 	%D%/unit/nn/move \
+	%D%/unit/nn/recompute \
 	%D%/unit/nn/rnn \
 	%D%/unit/nn/state \
 	%D%/unit/optim/ema \

@@ -32,6 +32,7 @@ typedef struct pass {
     size_t count, room;
     uint64_t number;
     bool retain;
+    bool inside; /* a rule of another pass started it, whose leaves these are */
 } pass;
 
 static int visit(pass *p, axle__node *node)
@@ -73,7 +74,7 @@ static int collect(pass *p, axle__node *root)
     for (size_t i = 0; i < p->count && !status; i++) {
         axle__node *node = p->nodes[i];
         for (uint32_t k = 0; k < node->n_in && !status; k++) {
-            if (node->edge[k].leaf)
+            if (node->edge[k].leaf && !p->inside)
                 expect(p, node->edge[k].leaf);
             else if (node->edge[k].node)
                 status = visit(p, node->edge[k].node);
@@ -115,7 +116,7 @@ static int deliver_to_node(const axle__edge *edge, axle_tensor *g)
     return AXLE_OK;
 }
 
-static int deliver_to_leaf(axle_tensor *leaf, axle_tensor *g)
+static int deliver_to_leaf(const pass *p, axle_tensor *leaf, axle_tensor *g)
 {
     axle__grad *grad = axle__grad_peek(leaf);
     int status = AXLE_OK;
@@ -123,17 +124,17 @@ static int deliver_to_leaf(axle_tensor *leaf, axle_tensor *g)
         status = axle__leaf_accumulate(leaf, g);
         grad->reached = true;
     }
-    if (--grad->pending == 0 && grad->reached && !status)
+    if (!p->inside && --grad->pending == 0 && grad->reached && !status)
         axle__hooks_ready(grad->hooks, leaf);
     return status;
 }
 
-static int deliver(axle__node *node, axle_tensor *const *dx)
+static int deliver(const pass *p, axle__node *node, axle_tensor *const *dx)
 {
     int status = AXLE_OK;
     for (uint32_t k = 0; k < node->n_in && !status; k++) {
         if (node->edge[k].leaf)
-            status = deliver_to_leaf(node->edge[k].leaf, dx[k]);
+            status = deliver_to_leaf(p, node->edge[k].leaf, dx[k]);
         else if (node->edge[k].node && dx[k])
             status = deliver_to_node(&node->edge[k], dx[k]);
     }
@@ -165,7 +166,7 @@ static bool any_grad(const axle__node *node)
 
 enum { FEW_INPUTS = 16 };
 
-static int apply_rule(axle__node *node)
+static int apply_rule(const pass *p, axle__node *node)
 {
     axle_tensor *few[FEW_INPUTS] = {0}, **dx = few;
     if (node->n_in > FEW_INPUTS && !(dx = axle__alloc(node->n_in, sizeof(*dx))))
@@ -179,7 +180,7 @@ static int apply_rule(axle__node *node)
             status = node->rule->backward(node, node->grad, dx);
     }
     if (!status)
-        status = deliver(node, dx);
+        status = deliver(p, node, dx);
     if (dx != few)
         axle__free(dx);
     return status;
@@ -206,7 +207,7 @@ static int run_node(const pass *p, axle__node *node)
 {
     int status = axle_scope_push();
     if (!status) {
-        status = apply_rule(node);
+        status = apply_rule(p, node);
         axle_scope_pop();
     }
     drop_grads(node);
@@ -215,13 +216,16 @@ static int run_node(const pass *p, axle__node *node)
     return status;
 }
 
-static int run_pass(axle__node *root, uint32_t slot, axle_tensor *gradient, bool retain)
+/* Takes a reference to the gradient over. */
+static int run_pass(pass p, axle__node *root, uint32_t slot, axle_tensor *gradient)
 {
-    pass p = {.number = ++last_pass, .retain = retain};
+    p.number = ++last_pass;
     int status = collect(&p, root);
     if (!status) {
         qsort(p.nodes, p.count, sizeof(*p.nodes), latest_first);
-        root->grad[slot] = axle_tensor_retain(gradient);
+        root->grad[slot] = gradient;
+    } else {
+        axle_tensor_release(gradient);
     }
     size_t i = 0;
     for (; i < p.count && !status; i++)
@@ -267,7 +271,14 @@ static int run_backward(axle_tensor *root, axle_tensor *gradient, bool retain)
         return axle__leaf_accumulate(root, seed);
     axle__node *node = grad->node;
     __atomic_add_fetch(&node->references, 1, __ATOMIC_RELAXED);
-    int status = run_pass(node, grad->slot, seed, retain);
+    int status = run_pass((pass){.retain = retain}, node, grad->slot, axle_tensor_retain(seed));
+    axle__node_release(node);
+    return status;
+}
+
+int axle__backward_inside(axle__node *node, uint32_t slot, axle_tensor *gradient)
+{
+    int status = run_pass((pass){.inside = true}, node, slot, gradient);
     axle__node_release(node);
     return status;
 }

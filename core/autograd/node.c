@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 static _Thread_local int no_grad_depth;
+static _Thread_local axle__seen *seen_here;
 static uint64_t last_sequence;
 
 void axle_no_grad_push(void)
@@ -24,8 +25,51 @@ int axle_grad_enabled(void)
     return no_grad_depth == 0;
 }
 
+/* ------------------------------------------------------------------ for computing again */
+
+axle__seen *axle__seen_begin(axle__seen *seen)
+{
+    axle__seen *before = seen_here;
+    seen_here = seen;
+    return before;
+}
+
+int axle__recording_resume(void)
+{
+    int depth = no_grad_depth;
+    no_grad_depth = 0;
+    return depth;
+}
+
+void axle__recording_stop(int depth)
+{
+    no_grad_depth = depth;
+}
+
+static void see(axle__seen *seen, axle_tensor *tensor)
+{
+    for (int k = 0; k < seen->count; k++)
+        if (seen->tensor[k] == tensor)
+            return;
+    if (seen->count == seen->room) {
+        int room = seen->room ? 2 * seen->room : 16;
+        axle_tensor **larger = axle__resize(seen->tensor, (size_t)room, sizeof(axle_tensor *));
+        seen->failed = seen->failed || !larger;
+        if (!larger)
+            return;
+        seen->tensor = larger;
+        seen->room = room;
+    }
+    seen->tensor[seen->count++] = tensor;
+}
+
+/* ------------------------------------------------------------------ recording */
+
 bool axle__recording(axle_tensor *const *in, int n)
 {
+    for (int k = 0; seen_here && k < n; k++)
+        if (in[k] && in[k]->requires_grad)
+            see(seen_here, in[k]);
     if (no_grad_depth > 0)
         return false;
     for (int k = 0; k < n; k++)

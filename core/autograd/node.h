@@ -144,6 +144,25 @@ axle_tensor *axle__hooks_run(axle_hook *hooks, uint32_t slot, axle_tensor *g);
 void axle__hooks_ready(axle_hook *hooks, axle_tensor *leaf);
 void axle__hooks_release(axle_hook *hooks);
 
+/* ------------------------------------------------------------------ for computing again */
+
+/* Tensors that require gradients and were operands of operators that were not recorded. */
+typedef struct axle__seen {
+    axle_tensor **tensor; /* borrowed */
+    int count, room;
+    bool failed; /* memory ran out */
+} axle__seen;
+
+/* Note them in `seen` from now on, on this thread; returns what was noted in before. */
+axle__seen *axle__seen_begin(axle__seen *seen);
+/* Record again although recording was stopped; returns how often it was, for the way back. */
+int axle__recording_resume(void);
+void axle__recording_stop(int depth);
+/* A backward pass inside a rule: leaves are those of the pass around it, which tells when their
+ * gradients are complete. References to the node and to the gradient of its output `slot` are taken
+ * over, so that both may go as soon as the pass is done with them. */
+int axle__backward_inside(axle__node *node, uint32_t slot, axle_tensor *gradient);
+
 /* ------------------------------------------------------------------ for optimizers */
 
 /* Give a leaf storage for its gradient: a tensor of its dims and dtype, retained. A gradient that

@@ -78,9 +78,20 @@ static axle_tensor *attend(const struct attention *attention, axle_tensor *query
     return axle_module_forward(attention->out_proj, y);
 }
 
+static axle_tensor *attend_again(axle_tensor *const *in, int n_in, void *user)
+{
+    const axle__again *again = user;
+    const struct attention *attention = (struct attention *)again->module;
+    (void)n_in;
+    if (check_input(attention, "query", in[0]) || check_input(attention, "key", in[1]) ||
+        check_input(attention, "value", in[2]) || axle_scope_push())
+        return NULL;
+    return axle_scope_pop_keep(attend(attention, in[0], in[1], in[2], in[3], again->number[0]));
+}
+
 static axle_tensor *attention_forward(axle_module *self, axle_tensor *x)
 {
-    return axle_multihead_attention_forward(self, x, x, x, NULL, 0);
+    return attend_again((axle_tensor *[]){x, x, x, NULL}, 4, &(axle__again){.module = self});
 }
 
 static const axle_module_class attention_class = {
@@ -94,13 +105,14 @@ axle_tensor *axle_multihead_attention_forward(axle_module *module, axle_tensor *
                                               axle_tensor *key, axle_tensor *value,
                                               axle_tensor *mask, int causal)
 {
-    const struct attention *attention = (struct attention *)module;
+    axle__again again = {module, {causal, 0}};
+    axle_tensor *in[4] = {query, key, value, mask};
     if (!query || !key || !value ||
-        axle__check_class("axle_multihead_attention_forward", module, &attention_class) ||
-        check_input(attention, "query", query) || check_input(attention, "key", key) ||
-        check_input(attention, "value", value) || axle_scope_push())
+        axle__check_class("axle_multihead_attention_forward", module, &attention_class))
         return NULL;
-    return axle_scope_pop_keep(attend(attention, query, key, value, mask, causal));
+    if (axle__is_recomputed(module))
+        return axle__recomputed(&again, attend_again, in, 4);
+    return attend_again(in, 4, &again);
 }
 
 /* ------------------------------------------------------------------ construction */

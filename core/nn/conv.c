@@ -45,7 +45,8 @@ const axle_module_class axle__conv_class = {
 
 axle__forward_fn axle__conv_with_relu(const axle_module *module)
 {
-    if (module->type != &axle__conv_class || ((const struct conv *)module)->options.transposed)
+    if (module->type != &axle__conv_class || axle__is_recomputed(module) ||
+        ((const struct conv *)module)->options.transposed)
         return NULL;
     return conv_relu_forward;
 }

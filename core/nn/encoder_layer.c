@@ -43,7 +43,17 @@ static axle_tensor *run(const struct encoder_layer *layer, axle_tensor *x, axle_
 
 static axle_tensor *encoder_layer_forward(axle_module *self, axle_tensor *x)
 {
-    return axle_encoder_layer_forward(self, x, NULL, 0);
+    return run((struct encoder_layer *)self, x, NULL, 0);
+}
+
+static axle_tensor *run_again(axle_tensor *const *in, int n_in, void *user)
+{
+    const axle__again *again = user;
+    (void)n_in;
+    if (axle_scope_push())
+        return NULL;
+    return axle_scope_pop_keep(
+        run((struct encoder_layer *)again->module, in[0], in[1], again->number[0]));
 }
 
 static const axle_module_class encoder_layer_class = {
@@ -56,10 +66,12 @@ static const axle_module_class encoder_layer_class = {
 axle_tensor *axle_encoder_layer_forward(axle_module *module, axle_tensor *x, axle_tensor *mask,
                                         int causal)
 {
-    if (!x || axle__check_class("axle_encoder_layer_forward", module, &encoder_layer_class) ||
-        axle_scope_push())
+    axle__again again = {module, {causal, 0}};
+    if (!x || axle__check_class("axle_encoder_layer_forward", module, &encoder_layer_class))
         return NULL;
-    return axle_scope_pop_keep(run((struct encoder_layer *)module, x, mask, causal));
+    if (axle__is_recomputed(module))
+        return axle__recomputed(&again, run_again, (axle_tensor *[]){x, mask}, 2);
+    return run_again((axle_tensor *[]){x, mask}, 2, &again);
 }
 
 /* ------------------------------------------------------------------ construction */

@@ -34,7 +34,8 @@ const axle_module_class axle__linear_class = {
 
 axle__forward_fn axle__linear_with_relu(const axle_module *module)
 {
-    if (module->type != &axle__linear_class || is_adapted((const axle__linear *)module))
+    if (module->type != &axle__linear_class || axle__is_recomputed(module) ||
+        is_adapted((const axle__linear *)module))
         return NULL;
     return linear_relu_forward;
 }

@@ -181,15 +181,30 @@ static int check_callable(const axle_module *module)
     return AXLE_OK;
 }
 
-axle_tensor *axle_module_forward(axle_module *module, axle_tensor *x)
+static axle_tensor *run_forward(axle_module *module, axle_tensor *x)
 {
-    if (!x || check_callable(module) || axle_scope_push())
+    if (axle_scope_push())
         return NULL;
     axle_tensor *y = module->type->forward(module, x);
     if (!y && !axle_error_code())
         axle_error_set(AXLE_ERR_INTERNAL, "%s: forward gave neither a tensor nor an error",
                        module->type->name);
     return axle_scope_pop_keep(y);
+}
+
+static axle_tensor *forward_again(axle_tensor *const *in, int n_in, void *again)
+{
+    (void)n_in;
+    return run_forward(((axle__again *)again)->module, in[0]);
+}
+
+axle_tensor *axle_module_forward(axle_module *module, axle_tensor *x)
+{
+    if (!x || check_callable(module))
+        return NULL;
+    if (axle__is_recomputed(module) && module->type != &axle__sequential_class)
+        return axle__recomputed(&(axle__again){.module = module}, forward_again, &x, 1);
+    return run_forward(module, x);
 }
 
 void axle_module_train(axle_module *module, int on)

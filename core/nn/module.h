@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include "axle/autograd.h"
 #include "axle/nn.h"
 #include "axle/status.h"
 #include "tensor/tensor.h"
@@ -36,7 +37,19 @@ enum { AXLE__PARAMETERS, AXLE__BUFFERS, AXLE__CHILDREN, AXLE__SLOT_KINDS };
 
 struct axle_module_state {
     axle__slots slots[AXLE__SLOT_KINDS];
+    bool checkpoint; /* backward computes the forward pass again */
 };
+
+/* Whether this call is to be computed again: the module is marked, and the thread records. */
+bool axle__is_recomputed(const axle_module *module);
+/* What axle__recomputed() hands to its function. */
+typedef struct axle__again {
+    axle_module *module; /* retained */
+    int number[2];       /* of the function's own */
+} axle__again;
+/* axle_checkpoint() with a copy of `again` for user. */
+axle_tensor *axle__recomputed(const axle__again *again, axle_tensor_fn fn, axle_tensor *const *in,
+                              int n_in);
 
 static inline const axle__slots *axle__slots_of(const axle_module *module, int kind)
 {

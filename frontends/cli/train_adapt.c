@@ -90,6 +90,28 @@ static int merge_lora(const training *training, axle_module *module)
     return code ? code : axle_lora_remove(module);
 }
 
+/* ------------------------------------------------------------------ --grad-checkpoint */
+
+/* Blocks are what has children and is no mere sequence of them. */
+static int mark_block(const char *path, axle_module *module, void *user)
+{
+    int is_block = *path && axle_module_child_count(module) > 0 &&
+                   strcmp(module->type->name, "sequential") != 0;
+    if (is_block)
+        axle_module_checkpoint(module, 1);
+    *(int *)user += is_block;
+    return AXLE_OK;
+}
+
+/* A network without blocks is computed again in pieces. */
+static int mark_blocks(axle_module *module)
+{
+    int blocks = 0, code = axle_module_each_module(module, mark_block, &blocks);
+    if (!code && blocks == 0)
+        axle_module_checkpoint(module, 1);
+    return code;
+}
+
 /* ------------------------------------------------------------------ before and after */
 
 int train_create_ema(training *training)
@@ -115,6 +137,8 @@ int train_adapt(training *training)
     int code = settings->lora ? apply_lora(module, settings->lora) : AXLE_OK;
     if (!code && settings->freeze)
         code = freeze(module, settings->freeze);
+    if (!code && settings->grad_checkpoint)
+        code = mark_blocks(module);
     if (!code)
         code = axle_module_trainable_count(module, &training->trainable);
     if (!code && training->trainable == 0)

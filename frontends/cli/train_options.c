@@ -95,6 +95,8 @@ const cli_option train_options[] = {
                      "train low-rank adapters alone: rank=8,alpha=16,dropout=0.1,targets=PATTERN"),
     TRAIN_OPTION("ema", REAL, ema, .value = "DECAY", .high = 1, .unset = "off",
                  .help = "average the parameters, and evaluate and keep the averages"),
+    TRAIN_OPTION("grad-checkpoint", FLAG, grad_checkpoint,
+                 .help = "compute blocks again in backward instead of keeping their results"),
     TRAIN_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
                  .help = "dropout before the last layer of lenet and mlp"),
     TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,

@@ -102,10 +102,31 @@ AXLE_API int axle_function_save(axle_function_context *context, axle_tensor *ten
 AXLE_API axle_tensor *axle_function_saved(axle_function_context *context, int k);
 AXLE_API void *axle_function_user(axle_function_context *context);
 
-/* ------------------------------------------------------------------ checking */
+/* ------------------------------------------------------------------ computing again */
 
-/** A function of tensors for axle_gradcheck(). */
+/** A function of tensors: gives a tensor of the current scope, or NULL and a recorded error. */
 typedef axle_tensor *(*axle_tensor_fn)(axle_tensor *const *in, int n_in, void *user);
+
+/**
+ * fn(in, n_in, user), of which nothing is kept for backward but its inputs: backward calls fn again
+ * to have what it needs (Chen et al., 2016, arXiv:1604.06174). Costs a second forward pass, saves
+ * the memory of all that is between inputs and result.
+ *
+ * The second call gets the same inputs and the same random numbers, so that gradients are the same,
+ * bit by bit. It may use leaves that it knows by itself, such as parameters, but must get tensors
+ * that recorded operators made as inputs. Where this thread does not record, fn is just called.
+ *
+ * @param in       n_in tensors; NULL ones are passed on.
+ * @param destroy  called with `user` when it is not needed any more; NULL is fine.
+ * @return NULL on error: AXLE_ERR_STATE where fn uses a recorded tensor that is no input.
+ */
+AXLE_API axle_tensor *axle_checkpoint(axle_tensor_fn fn, axle_tensor *const *in, int n_in,
+                                      void *user, void (*destroy)(void *user));
+/** Whether this thread computes something again: state that a forward pass changes, like running
+ * statistics, has been changed by the first one. */
+AXLE_API int axle_recomputing(void);
+
+/* ------------------------------------------------------------------ checking */
 
 typedef struct axle_gradcheck_options {
     size_t struct_size;

@@ -117,6 +117,15 @@ AXLE_API int axle_module_checksum(const axle_module *module, uint64_t *out);
 
 /** Set training or evaluation mode for the tree. */
 AXLE_API void axle_module_train(axle_module *module, int on);
+/**
+ * Let backward compute this module's forward pass again rather than keep what it needs of it; see
+ * axle_checkpoint(). Random masks and gradients are the same, bit by bit, and running statistics
+ * change once. For each module by itself: mark the blocks of a network; marks may nest. A sequence
+ * that is marked is cut into about sqrt(n) pieces, all but the last of which are computed again.
+ * Holds for axle_module_forward(), and for the forward functions of attention and encoder layers;
+ * not for axle_rnn_forward().
+ */
+AXLE_API void axle_module_checkpoint(axle_module *module, int on);
 /** Move parameters and buffers; handles stay valid. */
 AXLE_API int axle_module_to_device(axle_module *module, axle_device *device);
 /** Change the element type of float parameters and buffers; handles stay valid. */
