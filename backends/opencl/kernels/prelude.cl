@@ -169,10 +169,15 @@ static void store_f64(__global double *p, long i, double v)
 }
 #endif
 
+/* Mesa 22.3 compares an int that was made a long as if it had no sign. Its bits, moved up and down
+ * again, give the same number and come out right. */
+#define WIDEN_u8(x) (x)
+#define WIDEN_i32(x) ((long)(((uint)(x) ^ 0x80000000u) - 0x80000000ul))
+#define WIDEN_i64(x) (x)
 #define INTEGER_ACCESS(T)                                                                          \
     static long load_##T(__global const stored_##T *p, long i)                                     \
     {                                                                                              \
-        return p[i];                                                                               \
+        return WIDEN_##T(p[i]);                                                                    \
     }                                                                                              \
     static void store_##T(__global stored_##T *p, long i, long v)                                  \
     {                                                                                              \
