@@ -20,7 +20,7 @@ typedef struct backend_check_settings {
 } backend_check_settings;
 
 static const backend_check_settings defaults = {
-    .device = "all", .op = -1, .dtype = -1, .seed = 1, .timeout = 120};
+    .device = "all", .op = -1, .dtype = -1, .seed = 1, .timeout = 300};
 
 enum { MOST_SECONDS = 86400 };
 
