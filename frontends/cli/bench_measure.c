@@ -3,17 +3,15 @@
 #define _GNU_SOURCE 1
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
 #include "clock.h"
 
-static const double warm_up_seconds = 0.1, turn_seconds = 0.02;
+/* A turn begins with runs that do not count. Threads of the work before it may still wait for more
+ * in a loop (GCC's OpenMP does so for about 15 ms), on cores that this one's threads need, and
+ * those are first spread over the cores. */
+static const double warm_up_seconds = 0.1, settle_seconds = 0.03, turn_seconds = 0.04;
 enum { WARM_UP_RUNS = 3, MOST_RUNS = 1 << 20 };
-
-/* Threads of a runtime wait in a loop for more work before they sleep: those of GCC's OpenMP for
- * about 15 ms, on cores that the next work needs. */
-enum { PAUSE_MS = 40 };
 
 static int fail(void)
 {
@@ -36,11 +34,19 @@ static int time_runs(const bench_work *work, int64_t runs, double *seconds)
     return code;
 }
 
-/* How long a run takes, and how many make a turn. */
+/* Runs of a turn: at its beginning, and those that count. */
 typedef struct pace {
-    double seconds;
-    int64_t runs;
+    int64_t settling, counted;
 } pace;
+
+/* Long runs need no others before them. */
+static pace pace_of(double run_seconds)
+{
+    double counted = turn_seconds / run_seconds, settling = settle_seconds / run_seconds + 1.0;
+    pace p = {.settling = (int64_t)(settling < MOST_RUNS ? settling : MOST_RUNS),
+              .counted = (int64_t)(counted < MOST_RUNS ? counted : MOST_RUNS)};
+    return counted < 1.0 ? (pace){0, 1} : p;
+}
 
 /* Run it until it is warm. */
 static int warm_up(const bench_work *work, pace *p)
@@ -54,9 +60,7 @@ static int warm_up(const bench_work *work, pace *p)
         spent += last;
         done++;
     }
-    p->seconds = spent / (double)done;
-    double wanted = turn_seconds / p->seconds;
-    p->runs = wanted < 1.0 ? 1 : wanted > MOST_RUNS ? MOST_RUNS : (int64_t)wanted;
+    *p = pace_of(spent / (double)done);
     return AXLE_OK;
 }
 
@@ -72,22 +76,13 @@ static double median(double *value, int64_t count)
     return (value[(count - 1) / 2] + value[count / 2]) / 2.0;
 }
 
-/* Let the threads of the last turn fall asleep, then bring caches back; long runs do not notice
- * those. */
-static int settle(const bench_work *work, const pace *p)
-{
-    double ignored;
-    nanosleep(&(struct timespec){0, PAUSE_MS * 1000000L}, NULL);
-    return p->seconds < turn_seconds ? time_runs(work, 1, &ignored) : AXLE_OK;
-}
-
-/* A work alone needs no pause. */
+/* Seconds of a run. A work that is alone has settled. */
 static int take_turn(const bench_work *work, int alone, const pace *p, double *seconds)
 {
-    int code = alone ? AXLE_OK : settle(work, p);
+    int code = alone ? AXLE_OK : time_runs(work, p->settling, seconds);
     if (!code)
-        code = time_runs(work, p->runs, seconds);
-    *seconds /= (double)p->runs;
+        code = time_runs(work, p->counted, seconds);
+    *seconds /= (double)p->counted;
     return code;
 }
 
