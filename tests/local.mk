@@ -316,6 +316,7 @@ cli_tests = \
 	%D%/cli/launch.sh \
 	%D%/cli/launch_failure.sh \
 	%D%/cli/launch_output.sh \
+	%D%/cli/meeting.sh \
 	%D%/cli/test.sh \
 	%D%/cli/processes.sh \
 	%D%/cli/train.sh \
@@ -329,6 +330,10 @@ EXTRA_DIST += %D%/cli/launch_support.sh %D%/cli/support.sh
 # A transport that changes data, for axle test to find.
 check_LTLIBRARIES += %D%/cli/disturbed.la
 %C%_cli_disturbed_la_LDFLAGS = $(test_module_ldflags)
+
+check_PROGRAMS += %D%/cli/meets
+%C%_cli_meets_LDADD = libaxle.la
+%C%_cli_meets_LDFLAGS = $(black_box_ldflags)
 
 # Reads members of what the programs print as JSON.
 check_PROGRAMS += %D%/cli/json

@@ -81,6 +81,13 @@ else
     skip 'processes on onednn and on reference have its losses' 'there is no onednn backend'
 fi
 
+if has_backend opencl; then
+    check "processes on $fast and on opencl have its losses" \
+        lenet as_one opencl 2 "$fast,opencl" "$updates" 1e-5 --batch-size 32
+else
+    skip "processes on $fast and on opencl have its losses" 'there is no opencl backend'
+fi
+
 # ------------------------------------------------------------------ f64
 
 # 67 samples divide by nothing: 5 updates an epoch of 16, the last of 3.
@@ -98,6 +105,21 @@ for number in 2 4; do
 done
 check 'mlp in f64, one process of 15 samples' exact run one 1 reference --model mlp --batch-size 15
 check 'three processes have its losses' exact as_one f64-3 3 reference 100 1e-10 --model mlp --batch-size 5
+
+# Pictures of LeNet's size: 67 that divide by nothing, then 64.
+exact_updates=100
+[ "$sanitizer" = no ] || exact_updates=5
+for pictures in 67 64; do
+    idx_folder "$work/data" "$pictures" 28
+    check "lenet in f64 on reference, $pictures pictures, one process of 8" \
+        exact run one 1 reference --model lenet --batch-size 8 --max-steps "$exact_updates"
+    for number in 2 4; do
+        check "$number processes have its losses over 100 updates, to 1e-10" \
+            exact as_one "lenet-$number" "$number" reference "$exact_updates" 1e-10 --model lenet \
+            --batch-size $((8 / number)) --max-steps "$exact_updates"
+    done
+done
+idx_folder "$work/data" 67 8
 
 # ------------------------------------------------------------------ losses of another kind
 
@@ -157,9 +179,19 @@ by_mpirun()
     grep '^{' "$work/out" >"$work/mpi.json" && [ "$(wc -l <"$work/mpi.json")" -eq 1 ] && ends_equal mpi 2
 }
 
+# The examples know nothing of processes.
+example_by_mpirun()
+{
+    AXLE_BACKEND=reference timeout -k 5 120 mpirun --allow-run-as-root --oversubscribe -n 2 \
+        "$top_builddir/examples/fashion_mnist" 10 "$work/none" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+    grep -q '2 processes' "$work/out" || { cat "$work/out"; return 1; }
+}
+
 if command -v mpirun >/dev/null 2>&1; then
     check 'mpirun starts processes that train together' by_mpirun
+    check 'mpirun runs an example unchanged' example_by_mpirun
 else
     skip 'mpirun starts processes that train together' 'there is no mpirun'
+    skip 'mpirun runs an example unchanged' 'there is no mpirun'
 fi
 finish
