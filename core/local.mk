@@ -147,6 +147,9 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/tensor/shape.h \
 	%D%/tensor/tensor.c \
 	%D%/tensor/tensor.h \
+	%D%/autograd/autocast.c \
+	%D%/autograd/autocast.h \
+	%D%/autograd/autocast_ops.h \
 	%D%/autograd/binary.c \
 	%D%/autograd/cast.c \
 	%D%/autograd/conv.c \
@@ -192,6 +195,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/nn/norm.c \
 	%D%/nn/parameter.c \
 	%D%/nn/pool.c \
+	%D%/nn/precision.c \
+	%D%/nn/precision.h \
 	%D%/nn/recompute.c \
 	%D%/nn/rnn.c \
 	%D%/nn/sequential.c \
@@ -304,12 +309,16 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/checkpoint_writer.c \
 	%D%/train/comm_hook.c \
 	%D%/train/join.c \
+	%D%/train/precision.c \
+	%D%/train/precision.h \
 	%D%/train/prepare.c \
 	%D%/train/processes.c \
 	%D%/train/reducer.c \
 	%D%/train/reducer.h \
 	%D%/train/replicas.c \
 	%D%/train/replicas.h \
+	%D%/train/scaler.c \
+	%D%/train/scaler.h \
 	%D%/train/share.c \
 	%D%/train/window.c \
 	%D%/train/wire.c \

@@ -3,6 +3,7 @@
 # The public headers. Each compiles alone; a test checks that this list is complete.
 pkginclude_HEADERS += \
 	%D%/axle/accelerator.h \
+	%D%/axle/autocast.h \
 	%D%/axle/autograd.h \
 	%D%/axle/axle.h \
 	%D%/axle/backend.h \

@@ -74,6 +74,7 @@ unit_tests = \
 	%D%/unit/device/survey \
 	%D%/unit/device/trace \
 	%D%/unit/device/transfer \
+	%D%/unit/autograd/autocast \
 	%D%/unit/autograd/cases \
 	%D%/unit/autograd/engine \
 	%D%/unit/autograd/errors \
@@ -118,6 +119,7 @@ unit_tests = \
 	%D%/unit/train/accelerator \
 	%D%/unit/train/checkpoint \
 	%D%/unit/train/parallel \
+	%D%/unit/train/precision \
 	%D%/unit/train/processes \
 	%D%/unit/models/image
 

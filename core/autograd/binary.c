@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise functions of two tensors, which broadcast, and the choice between two. */
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "autograd/ops.h"
 #include "tensor/elementwise.h"
@@ -205,7 +206,9 @@ static int check_type(uint32_t kind, const axle_tensor *a)
 
 static axle_tensor *binary(uint32_t kind, double alpha, axle_tensor *a, axle_tensor *b)
 {
-    if (!a || !b || check_type(kind, a))
+    int policy = kind == AXLE_BINARY_POW ? AXLE__AUTOCAST_pow : AXLE__AUTOCAST_binary;
+    if (!axle__autocast(policy, (axle_tensor * *const[]){&a, &b, NULL}) || !a || !b ||
+        check_type(kind, a))
         return NULL;
     axle_tensor *y = axle__binary(kind, alpha, a, b);
     axle_tensor *in[] = {a, b};
@@ -273,7 +276,7 @@ static const axle__rule where_rule = {"where", where_backward, NULL};
 
 axle_tensor *axle_where(axle_tensor *condition, axle_tensor *a, axle_tensor *b)
 {
-    if (!condition || !a || !b)
+    if (!AXLE__AUTOCAST(where, &a, &b) || !condition || !a || !b)
         return NULL;
     axle_tensor *in[] = {a, b};
     binary_attrs attrs = attrs_of(1.0, a, b);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 #include "tensor/layout.h"
@@ -192,7 +193,8 @@ axle_tensor *axle_conv(axle_tensor *x, axle_tensor *weight, axle_tensor *bias,
     axle_conv_params defaults = AXLE_CONV_PARAMS_INIT;
     axle_conv_attrs attrs;
     int64_t dims[AXLE_MAX_RANK];
-    if (!x || !weight || !check_operands("conv", x, weight, bias, weight->view.dim[0]))
+    if (!AXLE__AUTOCAST(conv, &x, &weight, &bias) || !x || !weight ||
+        !check_operands("conv", x, weight, bias, weight->view.dim[0]))
         return NULL;
     const axle_conv_params *p = params ? params : &defaults;
     if (!attrs_from("conv", p, axle__rank(x) - 2, &attrs))
@@ -222,7 +224,7 @@ axle_tensor *axle_conv_transpose(axle_tensor *x, axle_tensor *weight, axle_tenso
     axle_conv_attrs attrs;
     int64_t dims[AXLE_MAX_RANK];
     const axle_conv_params *p = params ? params : &defaults;
-    if (!x || !weight ||
+    if (!AXLE__AUTOCAST(conv_transpose, &x, &weight, &bias) || !x || !weight ||
         !check_operands("conv_transpose", x, weight, bias,
                         axle__rank(weight) > 1 ? weight->view.dim[1] * p->groups : 0))
         return NULL;

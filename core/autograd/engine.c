@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "base/memory.h"
 #include "device/hook.h"
@@ -296,7 +297,9 @@ static int backward_from(axle_tensor *root, axle_tensor *gradient, int retain_gr
     pthread_once(&engine_once, make_lock);
     pthread_mutex_lock(&engine_lock);
     axle_no_grad_push();
+    axle__autocast_state region = axle__autocast_suspend();
     status = run_backward(root, gradient, retain_graph != 0);
+    axle__autocast_resume(region);
     axle_no_grad_pop();
     pthread_mutex_unlock(&engine_lock);
     axle_scope_pop();

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce.h"
@@ -200,7 +201,8 @@ static axle_tensor *scatter(axle_tensor *x, int dim, axle_tensor *index, axle_te
 {
     const char *who = accumulate ? "scatter_add" : "scatter";
     char ta[AXLE__DIMS_TEXT], tb[AXLE__DIMS_TEXT];
-    if (!x || !index || !src || check_index(who, x, index) || axle__check_pair(who, x, src))
+    if (!AXLE__AUTOCAST(scatter, &x, &src) || !x || !index || !src || check_index(who, x, index) ||
+        axle__check_pair(who, x, src))
         return NULL;
     int axis = axle__dim_index(who, axle__rank(x), dim);
     if (axis < 0 || !check_inside(who, x, axis, index))

@@ -4,6 +4,7 @@
 
 #include "axle/ops.h"
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "base/memory.h"
 #include "tensor/elementwise.h"
@@ -95,7 +96,7 @@ static bool check_list(const char *who, axle_tensor *const *x, int n)
     return true;
 }
 
-static axle_tensor *join(const char *who, axle_tensor *const *x, int n, int dim)
+static axle_tensor *join_alike(const char *who, axle_tensor *const *x, int n, int dim)
 {
     int64_t dims[AXLE_MAX_RANK];
     if (axle__check_rank_at_least(who, x[0], 1))
@@ -106,6 +107,15 @@ static axle_tensor *join(const char *who, axle_tensor *const *x, int n, int dim)
     axle_tensor *y =
         axle__result(who, x[0]->device, (int)axle__dtype(x[0]), axle__rank(x[0]), dims);
     return y && !copy_parts(y, x, n, dim) ? record_join(y, x, n, dim) : NULL;
+}
+
+static axle_tensor *join(const char *who, axle_tensor *const *x, int n, int dim)
+{
+    axle_tensor **owned = NULL;
+    axle_tensor *const *parts = axle__autocast_list(AXLE__AUTOCAST_join, x, n, &owned);
+    axle_tensor *y = parts ? join_alike(who, parts, n, dim) : NULL;
+    axle__free(owned);
+    return y;
 }
 
 axle_tensor *axle_concat(axle_tensor *const *x, int n, int dim)

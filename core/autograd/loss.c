@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "autograd/ops.h"
 #include "tensor/elementwise.h"
@@ -106,9 +107,12 @@ axle_tensor *axle_cross_entropy(axle_tensor *logits, axle_tensor *target,
 {
     axle_cross_entropy_params defaults = AXLE_CROSS_ENTROPY_PARAMS_INIT;
     const axle_cross_entropy_params *p = params ? params : &defaults;
+    axle_cross_entropy_params cast = *p;
     const char *who = "cross_entropy";
-    if (!logits || !target || !check_entropy(logits, target, p) ||
-        !(logits = axle_contiguous(logits)) || !(target = axle__row_major(who, target)))
+    p = &cast;
+    if (!AXLE__AUTOCAST(cross_entropy, &logits, &cast.weight) || !logits || !target ||
+        !check_entropy(logits, target, p) || !(logits = axle_contiguous(logits)) ||
+        !(target = axle__row_major(who, target)))
         return NULL;
     entropy_record r = {
         {sizeof(r.attrs), (uint32_t)p->reduction, p->ignore_index, p->label_smoothing},
@@ -192,7 +196,8 @@ axle_tensor *axle_bce_with_logits(axle_tensor *logits, axle_tensor *target, axle
                                   axle_tensor *pos_weight, int reduction)
 {
     const char *who = "bce_with_logits";
-    if (!check_loss(who, logits, target, reduction) ||
+    if (!AXLE__AUTOCAST(bce_with_logits, &logits, &target, &weight, &pos_weight) ||
+        !check_loss(who, logits, target, reduction) ||
         (weight && !check_operands(who, logits, weight)) ||
         (pos_weight && !check_operands(who, logits, pos_weight)))
         return NULL;
@@ -205,14 +210,14 @@ axle_tensor *axle_bce_with_logits(axle_tensor *logits, axle_tensor *target, axle
 
 axle_tensor *axle_mse_loss(axle_tensor *x, axle_tensor *target, int reduction)
 {
-    return check_loss("mse_loss", x, target, reduction)
+    return AXLE__AUTOCAST(mse_loss, &x, &target) && check_loss("mse_loss", x, target, reduction)
                ? reduced(axle_square(axle_sub(x, target)), reduction)
                : NULL;
 }
 
 axle_tensor *axle_l1_loss(axle_tensor *x, axle_tensor *target, int reduction)
 {
-    return check_loss("l1_loss", x, target, reduction)
+    return AXLE__AUTOCAST(l1_loss, &x, &target) && check_loss("l1_loss", x, target, reduction)
                ? reduced(axle_abs(axle_sub(x, target)), reduction)
                : NULL;
 }

@@ -34,6 +34,11 @@ axle__seen *axle__seen_begin(axle__seen *seen)
     return before;
 }
 
+bool axle__seen_is_on(void)
+{
+    return seen_here != NULL;
+}
+
 int axle__recording_resume(void)
 {
     int depth = no_grad_depth;

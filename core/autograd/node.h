@@ -155,6 +155,8 @@ typedef struct axle__seen {
 
 /* Note them in `seen` from now on, on this thread; returns what was noted in before. */
 axle__seen *axle__seen_begin(axle__seen *seen);
+/* Whether any are noted. */
+bool axle__seen_is_on(void);
 /* Record again although recording was stopped; returns how often it was, for the way back. */
 int axle__recording_resume(void);
 void axle__recording_stop(int depth);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 #include "tensor/run.h"
@@ -92,7 +93,7 @@ static axle_tensor *normalise_rows(const axle__rule *rule, uint32_t kind, axle_t
                                    int n_dims, axle_tensor *gamma, axle_tensor *beta, double eps)
 {
     const char *who = rule->name;
-    if (!x || axle__check_float(who, x))
+    if (!AXLE__AUTOCAST(layer_norm, &x, &gamma, &beta) || !x || axle__check_float(who, x))
         return NULL;
     if (n_dims < 1 || n_dims > axle__rank(x)) {
         axle_error_set(AXLE_ERR_SHAPE, "%s: %d dims of a tensor of rank %d", who, n_dims,
@@ -219,9 +220,10 @@ axle_tensor *axle_batch_norm(axle_tensor *x, axle_tensor *gamma, axle_tensor *be
                              double momentum, double eps)
 {
     const char *who = "batch_norm";
-    if (!x || axle__check_float(who, x) || axle__check_rank_at_least(who, x, 2) ||
-        !check_channels(who, x, gamma) || !check_channels(who, x, beta) ||
-        !check_channels(who, x, running_mean) || !check_channels(who, x, running_var) ||
+    if (!AXLE__AUTOCAST(batch_norm, &x, &gamma, &beta) || !x || axle__check_float(who, x) ||
+        axle__check_rank_at_least(who, x, 2) || !check_channels(who, x, gamma) ||
+        !check_channels(who, x, beta) || !check_channels(who, x, running_mean) ||
+        !check_channels(who, x, running_var) ||
         !check_batch(x, running_mean, running_var, training) ||
         (training && running_mean &&
          (axle__check_writable(who, running_mean) || axle__check_writable(who, running_var))))
@@ -259,8 +261,9 @@ axle_tensor *axle_group_norm(axle_tensor *x, int groups, axle_tensor *gamma, axl
                              double eps)
 {
     const char *who = "group_norm";
-    if (!x || axle__check_float(who, x) || axle__check_rank_at_least(who, x, 2) ||
-        !check_channels(who, x, gamma) || !check_channels(who, x, beta))
+    if (!AXLE__AUTOCAST(group_norm, &x, &gamma, &beta) || !x || axle__check_float(who, x) ||
+        axle__check_rank_at_least(who, x, 2) || !check_channels(who, x, gamma) ||
+        !check_channels(who, x, beta))
         return NULL;
     if (groups < 1 || x->view.dim[1] % groups) {
         axle_error_set(AXLE_ERR_SHAPE, "group_norm: %lld channels do not divide into %d groups",

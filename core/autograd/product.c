@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 #include "tensor/matmul.h"
@@ -78,8 +79,9 @@ static axle_tensor *matrices(axle_tensor *a, axle_tensor *b)
 
 axle_tensor *axle_matmul(axle_tensor *a, axle_tensor *b)
 {
-    if (!a || !b || axle__check_float("matmul", a) || axle__check_pair("matmul", a, b) ||
-        axle__check_rank_at_least("matmul", a, 1) || axle__check_rank_at_least("matmul", b, 1))
+    if (!AXLE__AUTOCAST(matmul, &a, &b) || !a || !b || axle__check_float("matmul", a) ||
+        axle__check_pair("matmul", a, b) || axle__check_rank_at_least("matmul", a, 1) ||
+        axle__check_rank_at_least("matmul", b, 1))
         return NULL;
     bool row = axle__rank(a) == 1, column = axle__rank(b) == 1;
     if (row)
@@ -189,7 +191,8 @@ static int check_linear(const axle_tensor *x, const axle_tensor *weight, const a
 static axle_tensor *linear(axle_tensor *x, axle_tensor *weight, axle_tensor *bias,
                            uint32_t activation)
 {
-    if (!x || !weight || check_linear(x, weight, bias))
+    if (!AXLE__AUTOCAST(linear, &x, &weight, &bias) || !x || !weight ||
+        check_linear(x, weight, bias))
         return NULL;
     if (!x->row_major && !(x = axle_contiguous(x)))
         return NULL;

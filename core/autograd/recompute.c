@@ -7,6 +7,7 @@
  * Contributions to the gradient of an input are added in the order in which they would be added
  * without all this: the sum so far moves into the pass inside, and comes back with what it adds.
  */
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "axle/random.h"
 #include "base/memory.h"
@@ -17,6 +18,7 @@ typedef struct recompute_record {
     void *user;
     void (*destroy)(void *user);
     axle_random_state random;
+    int region; /* type of the autocast region around the call; 0: there was none */
     int n_in;
     int twin[]; /* of each input: the first one that is the same tensor, maybe itself */
 } recompute_record;
@@ -63,6 +65,8 @@ static int make_inputs(axle__node *node, axle_tensor **in)
 
 static axle_tensor *call_again(const recompute_record *record, axle_tensor *const *in)
 {
+    if (record->region && axle_autocast_push(record->region))
+        return NULL;
     axle_random_state before = axle_random_get();
     int depth = axle__recording_resume();
     axle__seen *seen = axle__seen_begin(NULL);
@@ -73,6 +77,8 @@ static axle_tensor *call_again(const recompute_record *record, axle_tensor *cons
     axle_random_set(before);
     axle__seen_begin(seen);
     axle__recording_stop(depth);
+    if (record->region)
+        axle_autocast_pop();
     return y;
 }
 
@@ -240,7 +246,8 @@ static recompute_record *make_record(axle_tensor_fn fn, axle_tensor *const *in, 
     recompute_record *record = axle__alloc(1, record_size(n_in));
     if (!record)
         return NULL;
-    *record = (recompute_record){fn, user, destroy, axle_random_get(), n_in};
+    int region = axle__autocast_is_open() ? axle_autocast_dtype() : 0;
+    *record = (recompute_record){fn, user, destroy, axle_random_get(), region, n_in};
     for (int k = 0; k < n_in; k++)
         while (in[record->twin[k]] != in[k])
             record->twin[k]++;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 #include "tensor/reduce.h"
@@ -140,10 +141,17 @@ static int check_type(uint32_t kind, const axle_tensor *x)
     return wants_float(kind) ? axle__check_float(who, x) : axle__check_number(who, x);
 }
 
+static const uint8_t autocast_policy[AXLE_REDUCE_LIMIT] = {
+#define POLICY(id) [AXLE_REDUCE_##id] = AXLE__CAST_FULL,
+    AXLE__AUTOCAST_REDUCE_LIST(POLICY)
+#undef POLICY
+};
+
 static axle_tensor *reduce(uint32_t kind, int n, const int *dims, int keepdim, double parameter,
                            axle_tensor *x)
 {
-    if (!x || check_type(kind, x))
+    if (!axle__autocast(autocast_policy[kind], (axle_tensor * *const[]){&x, NULL}) || !x ||
+        check_type(kind, x))
         return NULL;
     reduce_attrs attrs = {.parameter = parameter, .rank = axle__rank(x)};
     if (!axle__dims_mask(axle__reduce_name(kind), attrs.rank, n, dims, &attrs.mask))

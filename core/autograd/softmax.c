@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 #include "tensor/random.h"
@@ -53,7 +54,7 @@ static axle_tensor *softmax(const axle__rule *rule, bool log, axle_tensor *x, ax
                             int dim)
 {
     axle_view view;
-    if (!x || axle__check_float(rule->name, x))
+    if (!AXLE__AUTOCAST(softmax, &x) || !x || axle__check_float(rule->name, x))
         return NULL;
     int axis = axle__dim_index(rule->name, axle__rank(x), dim);
     if (axis < 0 || (mask && !mask_view(rule->name, mask, x, axle__rank(x), x->view.dim, &view)))
@@ -169,7 +170,8 @@ axle_tensor *axle_attention(axle_tensor *q, axle_tensor *k, axle_tensor *v, axle
     axle_attention_params defaults = AXLE_ATTENTION_PARAMS_INIT;
     const axle_attention_params *p = params ? params : &defaults;
     axle_view view;
-    if (!q || !k || !v || !check_attention(q, k, v))
+    if (!AXLE__AUTOCAST(attention, &q, &k, &v, &mask) || !q || !k || !v ||
+        !check_attention(q, k, v))
         return NULL;
     if (!(p->dropout >= 0.0 && p->dropout <= 1.0)) {
         axle_error_set(AXLE_ERR_INVALID, "attention: dropout %g is not in [0, 1]", p->dropout);

@@ -2,6 +2,7 @@
 /* Elementwise functions of one tensor. */
 #include "axle/ops.h"
 
+#include "autograd/autocast.h"
 #include "autograd/node.h"
 #include "tensor/elementwise.h"
 
@@ -50,9 +51,16 @@ static int check_type(uint32_t kind, const axle_tensor *x)
     }
 }
 
+static const uint8_t autocast_policy[AXLE_UNARY_LIMIT] = {
+#define POLICY(id) [AXLE_UNARY_##id] = AXLE__CAST_FULL,
+    AXLE__AUTOCAST_UNARY_LIST(POLICY)
+#undef POLICY
+};
+
 static axle_tensor *unary(uint32_t kind, double alpha, double beta, axle_tensor *x)
 {
-    if (!x || check_type(kind, x))
+    if (!axle__autocast(autocast_policy[kind], (axle_tensor * *const[]){&x, NULL}) || !x ||
+        check_type(kind, x))
         return NULL;
     axle_tensor *y = axle__unary(kind, alpha, beta, x);
     char saves = axle__unary_saves(kind);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "nn/module.h"
+#include "nn/precision.h"
 #include "nn/unbind.h"
 
 struct attention {
@@ -86,7 +87,10 @@ static axle_tensor *attend_again(axle_tensor *const *in, int n_in, void *user)
     if (check_input(attention, "query", in[0]) || check_input(attention, "key", in[1]) ||
         check_input(attention, "value", in[2]) || axle_scope_push())
         return NULL;
-    return axle_scope_pop_keep(attend(attention, in[0], in[1], in[2], in[3], again->number[0]));
+    bool region = axle__precision_begin(again->module);
+    axle_tensor *y = attend(attention, in[0], in[1], in[2], in[3], again->number[0]);
+    axle__precision_end(region, &y, 1);
+    return axle_scope_pop_keep(y);
 }
 
 static axle_tensor *attention_forward(axle_module *self, axle_tensor *x)

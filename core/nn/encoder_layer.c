@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The transformer's encoder layer (Vaswani et al., 2017), with the norms after or before. */
 #include "nn/module.h"
+#include "nn/precision.h"
 
 struct encoder_layer {
     axle_module base;
@@ -52,8 +53,10 @@ static axle_tensor *run_again(axle_tensor *const *in, int n_in, void *user)
     (void)n_in;
     if (axle_scope_push())
         return NULL;
-    return axle_scope_pop_keep(
-        run((struct encoder_layer *)again->module, in[0], in[1], again->number[0]));
+    bool region = axle__precision_begin(again->module);
+    axle_tensor *y = run((struct encoder_layer *)again->module, in[0], in[1], again->number[0]);
+    axle__precision_end(region, &y, 1);
+    return axle_scope_pop_keep(y);
 }
 
 static const axle_module_class encoder_layer_class = {

@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "device/hook.h"
 #include "nn/module.h"
+#include "nn/precision.h"
 
 struct axle_model {
     axle_object object;
@@ -65,13 +66,15 @@ static axle_output forward(axle_model *model, axle_batch *batch)
     axle_output none = {NULL, NULL};
     if (axle_scope_push())
         return none;
+    bool region = axle__precision_begin(model->module);
     axle_output output = model->fn(model->module, batch, model->user);
-    if (!output.loss && !output.logits) {
+    axle_tensor *keep[2] = {output.loss, output.logits};
+    axle__precision_end(region, keep, 2);
+    if (!keep[0] && !keep[1]) {
         axle_scope_pop();
         axle_error_set(AXLE_ERR_INTERNAL, "axle_model_forward: the model gave no output");
         return none;
     }
-    axle_tensor *keep[2] = {output.loss, output.logits};
     if (axle__scope_pop_keep_all(keep, 2))
         return none;
     return (axle_output){.loss = keep[0], .logits = keep[1]};

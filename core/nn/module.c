@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "nn/module.h"
+#include "nn/precision.h"
 
 static int check_module_class(const axle_module_class *type)
 {
@@ -185,7 +186,9 @@ static axle_tensor *run_forward(axle_module *module, axle_tensor *x)
 {
     if (axle_scope_push())
         return NULL;
+    bool region = axle__precision_begin(module);
     axle_tensor *y = module->type->forward(module, x);
+    axle__precision_end(region, &y, 1);
     if (!y && !axle_error_code())
         axle_error_set(AXLE_ERR_INTERNAL, "%s: forward gave neither a tensor nor an error",
                        module->type->name);

@@ -38,6 +38,7 @@ enum { AXLE__PARAMETERS, AXLE__BUFFERS, AXLE__CHILDREN, AXLE__SLOT_KINDS };
 struct axle_module_state {
     axle__slots slots[AXLE__SLOT_KINDS];
     bool checkpoint; /* backward computes the forward pass again */
+    int precision;   /* type of products in a forward pass that begins here; 0: that of operands */
 };
 
 /* Whether this call is to be computed again: the module is marked, and the thread records. */

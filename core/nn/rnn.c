@@ -6,6 +6,7 @@
  */
 #include "base/memory.h"
 #include "nn/module.h"
+#include "nn/precision.h"
 #include "nn/unbind.h"
 
 /* One layer in one direction. */
@@ -258,7 +259,9 @@ axle_tensor *axle_rnn_forward(axle_module *module, axle_tensor *x, axle_tensor *
         return NULL;
     struct pass pass = {.start = {h0, c0}};
     axle_tensor *out[1 + N_STATES] = {NULL, NULL, NULL};
+    bool region = axle__precision_begin(module);
     int status = forward(rnn, x, &pass, (const bool[]){h != NULL, c != NULL}, out);
+    axle__precision_end(region, out, status ? 0 : 1 + N_STATES);
     if (status)
         axle_scope_pop();
     if (status || axle__scope_pop_keep_all(out, 1 + N_STATES))

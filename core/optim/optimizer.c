@@ -68,6 +68,11 @@ int axle_optimizer_zero_grad(axle_optimizer *optimizer)
     return AXLE_OK;
 }
 
+int axle_optimizer_step_was_skipped(const axle_optimizer *optimizer)
+{
+    return optimizer->overflowed;
+}
+
 int64_t axle_optimizer_updates(const axle_optimizer *optimizer)
 {
     return optimizer->updates;
@@ -165,6 +170,7 @@ static int check_whole(const axle_optimizer *optimizer)
 
 static int step(axle_optimizer *optimizer)
 {
+    optimizer->overflowed = false;
     if (optimizer->suspended) {
         optimizer->skipped = true;
         return AXLE_OK;
@@ -177,6 +183,10 @@ static int step(axle_optimizer *optimizer)
         status = axle__optimizer_lay_out(optimizer);
     if (!status && optimizer->before_step)
         status = optimizer->before_step(optimizer, optimizer->step_user);
+    if (!status && optimizer->overflowed) {
+        optimizer->skipped = true;
+        return AXLE_OK;
+    }
     if (!status)
         status = axle__optimizer_each_span(optimizer, true, update_span, NULL);
     if (!status && optimizer->after_step)

@@ -59,7 +59,8 @@ struct axle_optimizer {
     axle__piece *pieces; /* in rising order; NULL: this process updates everything */
     int piece_count;
     int64_t updates;
-    bool skipped; /* the last step did nothing */
+    bool skipped;    /* the last step did nothing */
+    bool overflowed; /* for its gradients were not finite */
     /* The accelerator's: */
     bool suspended; /* inside an accumulation window: steps do nothing */
     bool holding;   /* gradients are of a window that goes on: zero_grad does nothing */
@@ -95,6 +96,8 @@ int axle__optimizer_each_span(axle_optimizer *optimizer, bool by_group, axle__sp
                               void *user);
 /* A span of an arena as a vector. */
 axle_view axle__span_view(const axle_tensor *arena, const axle__span *span);
+/* Whether all gradients are finite: of the pieces that this process updates. */
+int axle__optimizer_check_finite(axle_optimizer *optimizer, bool *finite);
 /* Multiply all present gradients that this process updates. */
 int axle__optimizer_scale_grads(axle_optimizer *optimizer, double factor);
 /* Multiply all, also those that other processes update. */

@@ -11,7 +11,9 @@
 #include "data/loader.h"
 #include "device/registry.h"
 #include "group/group.h"
+#include "nn/precision.h"
 #include "optim/optimizer.h"
+#include "train/precision.h"
 #include "train/replicas.h"
 
 static int check_options(const axle_accelerator_options *o)
@@ -39,10 +41,6 @@ static int check_options(const axle_accelerator_options *o)
 /* What the environment asks for, where the program asks for nothing. */
 static int apply_settings(axle_accelerator_options *o)
 {
-    const char *precision = axle__setting(AXLE_SETTING_PRECISION);
-    if (*precision && strcmp(precision, "f32") != 0)
-        return axle_error_set(AXLE_ERR_UNSUPPORTED,
-                              "AXLE_PRECISION: products in %s are not there yet", precision);
     int64_t accumulate = axle__setting_integer(AXLE_SETTING_ACCUMULATE);
     if (accumulate < 0 || accumulate > INT_MAX)
         return axle_error_set(AXLE_ERR_INVALID, "AXLE_ACCUMULATE=%lld: batches an update, or 0",
@@ -68,6 +66,20 @@ static int open_device(axle_accelerator *accelerator)
     return status ? status : axle_device_set_default(accelerator->device);
 }
 
+/* The caller's strings and structs may go afterwards. */
+static int set_precision(axle_accelerator *accelerator)
+{
+    axle_accelerator_options *o = &accelerator->options;
+    int status = axle__precision_join(o->precision, &accelerator->precision);
+    accelerator->joined = status == AXLE_OK;
+    if (!status)
+        status = axle__scaler_init(&accelerator->scaler, accelerator->precision == AXLE_DTYPE_F16,
+                                   o->scaler);
+    o->precision = NULL;
+    o->scaler = NULL;
+    return status;
+}
+
 int axle_accelerator_create(const axle_accelerator_options *options, axle_accelerator **out)
 {
     axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
@@ -81,7 +93,9 @@ int axle_accelerator_create(const axle_accelerator_options *options, axle_accele
         return status ? status : axle_error_code();
     accelerator->options = o;
     accelerator->window.ends = true;
-    status = open_device(accelerator);
+    status = set_precision(accelerator);
+    if (!status)
+        status = open_device(accelerator);
     if (status)
         axle_accelerator_release(accelerator);
     else
@@ -109,13 +123,16 @@ static void let_go(axle__prepared *prepared)
         optimizer->before_step = optimizer->after_step = NULL;
         optimizer->sum_up = NULL;
         optimizer->suspended = optimizer->holding = optimizer->stale = false;
+        optimizer->overflowed = false;
         axle_optimizer_release(optimizer);
     } else if (object->type == AXLE__OBJECT_LOADER) {
         axle__loader_set_observer((axle_loader *)object, NULL, NULL);
         axle_loader_release((axle_loader *)object);
     } else if (object->type == AXLE__OBJECT_MODEL) {
+        axle__module_set_precision(axle_model_module((axle_model *)object), 0);
         axle_model_release((axle_model *)object);
     } else if (object->type == AXLE__OBJECT_MODULE) {
+        axle__module_set_precision((axle_module *)object, 0);
         axle_module_release((axle_module *)object);
     } else {
         axle_scheduler_release((axle_scheduler *)object);
@@ -141,6 +158,8 @@ void axle_accelerator_release(axle_accelerator *accelerator)
     for (int k = 0; k < accelerator->count; k++)
         let_go(&accelerator->prepared[k]);
     axle__checkpoints_destroy(accelerator->checkpoints);
+    if (accelerator->joined)
+        axle__precision_leave();
     axle__free(accelerator->prepared);
     axle__free(accelerator->plan);
     axle__free(accelerator);

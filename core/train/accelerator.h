@@ -11,10 +11,13 @@
 #include "axle/group.h"
 #include "base/object.h"
 #include "train/reducer.h"
+#include "train/scaler.h"
 
 typedef struct axle__prepared {
     axle_object *object;    /* retained */
     bool clipped;           /* optimizers: the gradients of this update were clipped already */
+    bool stepped;           /* optimizers: in the window under way, or skipped it */
+    axle__verdict verdict;  /* optimizers: on their gradients, where losses are scaled */
     axle__reducer *reducer; /* optimizers of a job of several processes */
 } axle__prepared;
 
@@ -62,6 +65,9 @@ struct axle_accelerator {
     axle__comm_hook comm_hook;
     bool last; /* the next batch to be counted ends the window */
     axle__window window;
+    int precision; /* element type of products; 0: that of their operands */
+    bool joined;   /* the precision of the process's accelerators */
+    axle__scaler scaler;
     char *plan;
     axle__checkpoints *checkpoints; /* NULL as long as nothing asks for it */
 };
@@ -83,6 +89,9 @@ void axle__window_close(axle_accelerator *accelerator);
 
 /* The next prepared optimizer after place *at, which starts from 0; NULL at the end. */
 axle_optimizer *axle__next_optimizer(axle_accelerator *accelerator, int *at);
+
+/* What was prepared for an optimizer; NULL for strangers. */
+axle__prepared *axle__prepared_of(axle_accelerator *accelerator, const axle_optimizer *optimizer);
 
 /* The optimizer's before_step; user is the accelerator. */
 int axle__clip_before_step(axle_optimizer *optimizer, void *user);

@@ -91,6 +91,12 @@ static int copy_state(axle_accelerator *accelerator, int source)
     axle_random_state random = axle_random_get();
     int status = copy_bytes(&c, &random.update, sizeof(random.update));
     axle_random_set(random);
+    axle__scaler_state scaler;
+    axle__scaler_get(accelerator, &scaler);
+    if (!status)
+        status = copy_bytes(&c, &scaler, sizeof(scaler));
+    if (!status)
+        status = axle__scaler_set(accelerator, &scaler);
     for (int k = 0; k < accelerator->count && !status; k++)
         status = copy_object(&c, accelerator->prepared[k].object);
     return status;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "data/loader.h"
+#include "nn/precision.h"
 #include "optim/optimizer.h"
 #include "train/accelerator.h"
 #include "train/replicas.h"
@@ -18,7 +19,11 @@ bool axle__is_prepared(const axle_accelerator *accelerator, const axle_object *o
 static int prepare_module(axle_accelerator *accelerator, axle_object *object)
 {
     axle_module *module = (axle_module *)object;
-    int status = axle_module_to_device(module, accelerator->device);
+    int status = AXLE_OK;
+    if (accelerator->precision)
+        status = axle__module_set_precision(module, accelerator->precision);
+    if (!status)
+        status = axle_module_to_device(module, accelerator->device);
     return status ? status : axle__replicas_copy_module(accelerator, module);
 }
 
@@ -37,7 +42,12 @@ static int prepare_optimizer(axle_accelerator *accelerator, axle_object *object)
     for (int k = 0; k < optimizer->slot_count && !status; k++) {
         axle_tensor *tensor = optimizer->slots[k].tensor;
         axle_tensor *moved = axle_to_device(tensor, accelerator->device);
-        if (!moved)
+        if (accelerator->precision && axle__dtype(tensor) == AXLE_DTYPE_F64)
+            status = axle_error_set(AXLE_ERR_DTYPE,
+                                    "axle_prepare: %s trains '%s', which is f64; mixed precision "
+                                    "is for f32",
+                                    optimizer->name, optimizer->slots[k].name);
+        else if (!moved)
             status = axle_error_code();
         else if (moved != tensor)
             axle__tensor_rebind(tensor, moved);
@@ -132,6 +142,14 @@ static const axle_loader *first_loader(const axle_accelerator *accelerator)
     return NULL;
 }
 
+/* What precision adds to the type of the parameters. */
+static const char *products(const axle_accelerator *accelerator)
+{
+    return accelerator->precision == AXLE_DTYPE_BF16  ? " with products in bf16"
+           : accelerator->precision == AXLE_DTYPE_F16 ? " with products in fp16"
+                                                      : "";
+}
+
 static const char *trained_dtype(axle_accelerator *accelerator)
 {
     int at = 0;
@@ -151,10 +169,10 @@ static int announce(axle_accelerator *accelerator)
     long long updates = ((long long)axle_loader_length(loader) + window - 1) / window;
     int processes = axle_process_count(accelerator);
     accelerator->plan = axle__format(
-        "%lld x %d %s x %lld accumulation = %lld per update; %lld updates an epoch; %s; "
+        "%lld x %d %s x %lld accumulation = %lld per update; %lld updates an epoch; %s%s; "
         "%s: %s",
         batch, processes, processes == 1 ? "process" : "processes", window,
-        batch * processes * window, updates, trained_dtype(accelerator),
+        batch * processes * window, updates, trained_dtype(accelerator), products(accelerator),
         axle_device_backend(accelerator->device), axle_device_name(accelerator->device));
     if (!accelerator->plan)
         return axle_error_code();

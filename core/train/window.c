@@ -110,6 +110,16 @@ static void reset_clipping(axle_accelerator *accelerator)
         accelerator->prepared[k].clipped = false;
 }
 
+/* The terms that a window is expected to hold: as many on all processes. */
+static double expected_rows(const axle_accelerator *accelerator, const axle__loop *loop)
+{
+    const axle_accelerator_options *o = &accelerator->options;
+    double batches = (double)o->accumulate * axle_process_count(accelerator);
+    if (o->accumulate_budget > 0.0)
+        return o->accumulate_budget;
+    return loop && loop->loader ? batches * (double)axle_loader_batch_size(loop->loader) : batches;
+}
+
 static int scale_gradients(axle_accelerator *accelerator, double factor)
 {
     int at = 0, status = AXLE_OK;
@@ -163,6 +173,8 @@ static int count_batch(axle_accelerator *accelerator, axle__loop *loop, double w
 {
     axle__window *window = &accelerator->window;
     leave_window(accelerator, loop);
+    if (window->batches == 0)
+        axle__scaler_open_window(accelerator, expected_rows(accelerator, loop));
     int status = window->held > 0.0 ? turn_into_sums(accelerator) : AXLE_OK;
     if (!status)
         status = spend(accelerator, weight);
@@ -181,7 +193,7 @@ static int count_batch(axle_accelerator *accelerator, axle__loop *loop, double w
         return AXLE_OK;
     window->held = window->sum;
     return window->batches > 1 && window->sum > 0.0
-               ? scale_gradients(accelerator, 1.0 / window->sum)
+               ? scale_gradients(accelerator, 1.0 / (window->sum * axle__scaler_share(accelerator)))
                : AXLE_OK;
 }
 
@@ -283,7 +295,7 @@ static int check_loss(const axle_accelerator *accelerator, const axle_tensor *lo
         return axle_error_code()
                    ? axle_error_code()
                    : axle_error_set(AXLE_ERR_INVALID, "axle_backward: there is no loss");
-    if (accelerator->options.allow_nonfinite)
+    if (accelerator->options.allow_nonfinite || accelerator->scaler.on)
         return AXLE_OK;
     int status = axle_tensor_item(loss, value);
     if (status || isfinite(*value))
@@ -315,11 +327,16 @@ static int run_pass(axle_accelerator *accelerator, axle_tensor *loss, double wei
     int status = AXLE_OK;
     if (!loop || !loop->counted)
         status = count_batch(accelerator, loop, weight);
-    double factor = status ? 0.0 : factor_of(accelerator, weight);
+    if (!status)
+        status = axle__scaler_before_pass(accelerator);
+    double factor =
+        status ? 0.0 : factor_of(accelerator, weight) * axle__scaler_factor(accelerator);
     if (!status && !alone && accelerator->window.averages)
         status = backward_reduced(accelerator, loss, factor);
     else if (!status && loss)
         status = backward_scaled(loss, factor);
+    if (!status)
+        status = axle__scaler_after_pass(accelerator);
     if (!status)
         tell_optimizers(accelerator);
     else if (status == AXLE_ERR_NONFINITE && !alone)
@@ -353,7 +370,7 @@ int axle_backward(axle_accelerator *accelerator, axle_tensor *loss)
 
 /* ------------------------------------------------------------------ clipping */
 
-static axle__prepared *prepared_of(axle_accelerator *accelerator, const axle_optimizer *optimizer)
+axle__prepared *axle__prepared_of(axle_accelerator *accelerator, const axle_optimizer *optimizer)
 {
     for (int k = 0; k < accelerator->count; k++)
         if (accelerator->prepared[k].object == &optimizer->object)
@@ -366,8 +383,14 @@ int axle_clip_norm(axle_accelerator *accelerator, axle_optimizer *optimizer, dou
 {
     if (optimizer->suspended)
         return AXLE_OK;
-    axle__prepared *prepared = prepared_of(accelerator, optimizer);
-    int status = axle_optimizer_clip_norm(optimizer, max_norm, norm);
+    axle__prepared *prepared = axle__prepared_of(accelerator, optimizer);
+    bool overflowed;
+    int status = axle__scaler_judge(accelerator, optimizer, &overflowed);
+    if (!status && overflowed && norm)
+        *norm = INFINITY;
+    if (status || overflowed)
+        return status;
+    status = axle_optimizer_clip_norm(optimizer, max_norm, norm);
     if (!status && prepared)
         prepared->clipped = true;
     return status;
@@ -376,8 +399,10 @@ int axle_clip_norm(axle_accelerator *accelerator, axle_optimizer *optimizer, dou
 int axle__clip_before_step(axle_optimizer *optimizer, void *user)
 {
     axle_accelerator *accelerator = user;
-    axle__prepared *prepared = prepared_of(accelerator, optimizer);
-    int status = AXLE_OK;
+    axle__prepared *prepared = axle__prepared_of(accelerator, optimizer);
+    int status = axle__scaler_before_step(accelerator, optimizer, &optimizer->overflowed);
+    if (status || optimizer->overflowed)
+        return status;
     if (accelerator->options.clip_value > 0.0)
         status = axle_optimizer_clip_value(optimizer, accelerator->options.clip_value);
     if (!status && accelerator->options.clip_norm > 0.0 && prepared && !prepared->clipped)

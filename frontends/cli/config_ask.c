@@ -26,7 +26,8 @@ static const struct question {
     {"backend", "Backend, or one for each process, separated by commas? (empty: the best)", "",
      NULL},
     {"threads", "Threads of each process? (empty: usable cores / processes)", "", NULL},
-    {"precision", "Precision of products: f32, bf16 or fp16? (empty: the program's)", "", NULL},
+    {"precision", "Precision of products: no (f32), bf16 or fp16? (empty: the program's)", "",
+     NULL},
     {"accumulate", "Batches an update? (empty: the program's)", "", NULL},
 };
 enum { QUESTIONS = sizeof(questions) / sizeof(questions[0]) };

@@ -131,8 +131,6 @@ static int store_option(config_file *file, const config_value *value, const cli_
     if (value->quoted && strcmp(wanted(option), "text") != 0)
         return config_file_error(file, value, "'%s' is in quotes, and so text; %s is wanted", text,
                                  wanted(option));
-    if (option->names && strcmp(text, "no") == 0)
-        text = option->names()[0];
     if (option_value_parse(option, text, &file->values, problem))
         return config_file_error(file, value, "%s", problem);
     if (strcmp(value->key, "num_machines") == 0)

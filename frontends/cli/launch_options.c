@@ -9,7 +9,7 @@
 
 const char *const *launch_precisions(void)
 {
-    static const char *const names[] = {"f32", "bf16", "fp16", NULL};
+    static const char *const names[] = {"no", "bf16", "fp16", "f32", NULL};
     return names;
 }
 

@@ -20,6 +20,7 @@ static int create_accelerator(training *training)
     wanted.clip_norm = settings->clip;
     wanted.shard_optimizer = settings->shard_optimizer;
     wanted.wire_dtype = train_wire(settings);
+    wanted.precision = train_precision(settings);
     wanted.quiet = 1; /* the command shows the plan itself */
     int code = axle_accelerator_create(&wanted, &training->accelerator);
     if (code)

@@ -11,8 +11,8 @@
 #include "progress.h"
 
 typedef struct train_settings {
-    int task, model, optimizer, schedule, dtype,
-        wire; /* positions in the lists of names; model -1: lenet */
+    /* Positions in the lists of names; model -1: lenet, precision -1: AXLE_PRECISION. */
+    int task, model, optimizer, schedule, dtype, wire, precision;
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
     const char *freeze, *lora;
     double ema; /* decay; 0: off */
@@ -101,6 +101,8 @@ const char *train_model_name(const train_settings *settings);
 int train_dtype(const train_settings *settings);
 /* Element type of the wire; 0: that of the gradients. */
 int train_wire(const train_settings *settings);
+/* Of products, as the accelerator names it; NULL: not given. */
+const char *train_precision(const train_settings *settings);
 const char *const *train_dtypes(void);
 
 enum { TRAIN_DEFAULT_OPTIMIZER = 1, TRAIN_DEFAULT_SCHEDULE = 0 };

@@ -22,6 +22,17 @@ int train_wire(const train_settings *settings)
     return axle_dtype_from_name(train_wires()[settings->wire]);
 }
 
+static const char *const *train_precisions(void)
+{
+    static const char *const names[] = {"no", "bf16", "fp16", NULL};
+    return names;
+}
+
+const char *train_precision(const train_settings *settings)
+{
+    return settings->precision < 0 ? NULL : train_precisions()[settings->precision];
+}
+
 const char *const *train_dtypes(void)
 {
     static const char *const names[] = {"f32", "f64", NULL};
@@ -40,6 +51,7 @@ int train_dtype(const train_settings *settings)
 
 const train_settings train_defaults = {
     .model = -1,
+    .precision = -1,
     .optimizer = TRAIN_DEFAULT_OPTIMIZER,
     .schedule = TRAIN_DEFAULT_SCHEDULE,
     .epochs = 1,
@@ -105,6 +117,9 @@ const cli_option train_options[] = {
                  .help = "number of classes"),
     TRAIN_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .help = "element type",
                  .names = train_dtypes),
+    TRAIN_OPTION("precision", CHOICE, precision, .value = "TYPE", .names = train_precisions,
+                 .unset = "AXLE_PRECISION, else no",
+                 .help = "mixed precision: element type of products"),
     TRAIN_OPTION("seed", INTEGER, seed, .value = "N", .help = "seed of all random numbers"),
     TRAIN_OPTION("max-steps", INTEGER, max_steps, .value = "N", .high = MOST, .unset = "off",
                  .help = "stop after this many updates"),

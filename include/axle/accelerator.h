@@ -20,6 +20,15 @@
  * window ends; windows end after `accumulate` batches and at the loader's end, and the gradient of
  * a window is the mean over all rows in it, however they are spread over batches.
  *
+ * Mixed precision: with `precision` bf16 or fp16 the forward pass of a prepared model or module
+ * runs in a region of axle/autocast.h; what it returns is f32 again, and parameters, their
+ * gradients and moments are f32 throughout. With fp16 axle_backward() scales the loss, so that
+ * small gradients survive, and divides gradients by the scale as soon as a window's last pass is
+ * over: what is read after backward, or clipped, is the true gradient. An update whose gradients
+ * are not finite on any process is skipped: no parameter, moment, count or schedule changes, the
+ * scale falls, and axle_optimizer_step_was_skipped() says so. A loss that is not finite is no error
+ * then.
+ *
  * Not thread-safe: one thread drives an accelerator.
  */
 #ifndef AXLE_ACCELERATOR_H
@@ -33,6 +42,21 @@
 AXLE_BEGIN_DECLS
 
 typedef struct axle_accelerator axle_accelerator;
+
+/** The loss scale of fp16. Starts from AXLE_SCALER_OPTIONS_INIT. Powers of two cost no digits. */
+typedef struct axle_scaler_options {
+    size_t struct_size;
+    double scale;   /**< to begin with */
+    double growth;  /**< factor after `interval` good updates in a row */
+    double backoff; /**< factor after a skipped update, however many optimizers skipped it */
+    int interval;   /**< updates */
+    double least;   /**< the scale never falls below */
+    int warn_after; /**< a warning for so many skipped updates in a row, and each so many more */
+} axle_scaler_options;
+#define AXLE_SCALER_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(axle_scaler_options), 65536.0, 2.0, 0.5, 2000, 5.9604644775390625e-8, 20            \
+    }
 
 /** Starts from AXLE_ACCELERATOR_OPTIONS_INIT. */
 typedef struct axle_accelerator_options {
@@ -58,10 +82,15 @@ typedef struct axle_accelerator_options {
      * a window are then the mean of its batches so far; updates are the same. 0:
      * AXLE_SYNC_EACH_BATCH. */
     int sync_each_batch;
+    /** Element type of products: "no" (or "f32"), "bf16" or "fp16"; NULL: AXLE_PRECISION, else that
+     * of other living accelerators, else "no". Accelerators that live at the same time have one
+     * precision: another is AXLE_ERR_STATE. */
+    const char *precision;
+    const axle_scaler_options *scaler; /**< of fp16; NULL for the defaults */
 } axle_accelerator_options;
 #define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0, 0                    \
+        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0, 0, NULL, NULL        \
     }
 
 /** Open the device. @param options  NULL for the defaults. */
@@ -167,6 +196,12 @@ AXLE_API int axle_no_sync_end(axle_accelerator *accelerator);
  *  @param norm  norm before; NULL if not wanted. */
 AXLE_API int axle_clip_norm(axle_accelerator *accelerator, axle_optimizer *optimizer,
                             double max_norm, double *norm);
+
+/** What the loss is multiplied by in the backward pass to come; 1 but for fp16. */
+AXLE_API double axle_loss_scale(const axle_accelerator *accelerator);
+/** Whether the last step of any prepared optimizer was skipped because gradients were not finite.
+ */
+AXLE_API int axle_step_was_skipped(const axle_accelerator *accelerator);
 
 AXLE_API axle_device *axle_accelerator_device(const axle_accelerator *accelerator);
 AXLE_API int axle_process_count(const axle_accelerator *accelerator);

@@ -8,6 +8,7 @@
 #define AXLE_AXLE_H
 
 #include "axle/accelerator.h"
+#include "axle/autocast.h"
 #include "axle/autograd.h"
 #include "axle/checkpoint.h"
 #include "axle/data.h"

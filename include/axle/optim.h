@@ -113,6 +113,10 @@ AXLE_API int axle_optimizer_set_lr(axle_optimizer *optimizer, int group, double 
 AXLE_API int axle_optimizer_zero_grad(axle_optimizer *optimizer);
 /** Update the parameters that have a gradient. A no-op inside an accumulation window. */
 AXLE_API int axle_optimizer_step(axle_optimizer *optimizer);
+/** Whether the last step was skipped because gradients were not finite, which happens to optimizers
+ * of an fp16 accelerator (see accelerator.h). Nothing changed then, and a schedule's tick after it
+ * does nothing. */
+AXLE_API int axle_optimizer_step_was_skipped(const axle_optimizer *optimizer);
 /** Number of updates done. */
 AXLE_API int64_t axle_optimizer_updates(const axle_optimizer *optimizer);
 

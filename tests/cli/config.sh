@@ -72,7 +72,7 @@ check 'debug sets the log level' gives debug AXLE_LOG
 exits 'keys that mean nothing here are named' 0 "$file: keys that mean nothing to axle: compute_environment, .*tpu_env" \
     "$AXLE" launch --config "$file" true
 configured "mixed_precision: 'no'" 'main_process_ip: null' 'main_process_port: null' 'num_machines: 1' 'num_processes: 2'
-check 'no mixed precision is f32' gives f32 AXLE_PRECISION
+check 'no mixed precision is none' gives no AXLE_PRECISION
 check 'null is not given' gives 127.0.0.1 MASTER_ADDR
 
 # ------------------------------------------------------------------ mistakes

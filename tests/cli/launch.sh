@@ -188,8 +188,15 @@ trains()
 
 refuses_precision()
 {
-    AXLE_BACKEND=reference launch --quiet -n 1 --precision bf16 "$AXLE" train --model mlp --max-steps 1 >"$work/out" 2>&1
-    [ $? -eq 1 ] && grep -q 'AXLE_PRECISION.*bf16' "$work/out" || { cat "$work/out"; return 1; }
+    AXLE_PRECISION=fp8 AXLE_BACKEND=reference launch --quiet -n 1 "$AXLE" train --model mlp --max-steps 1 >"$work/out" 2>&1
+    [ $? -eq 1 ] && grep -q "AXLE_PRECISION: 'fp8'" "$work/out" || { cat "$work/out"; return 1; }
+}
+
+passes_precision_on()
+{
+    AXLE_BACKEND=reference launch --quiet -n 1 --precision bf16 "$AXLE" train --model mlp --batch-size 4 --max-steps 1 \
+        --no-eval >"$work/out" 2>&1 && grep -q 'f32 with products in bf16; reference' "$work/out" ||
+        { cat "$work/out"; return 1; }
 }
 
 if "$AXLE" info | grep -q '^ *Gloo transport *yes'; then
@@ -198,6 +205,7 @@ else
     skip 'processes of axle train find each other' 'there is no transport'
 fi
 check 'a precision that Axle does not have is refused, not ignored' refuses_precision
+check 'and one that it has is used' passes_precision_on
 
 # ------------------------------------------------------------------ what is said
 
