@@ -9,6 +9,7 @@ check_PROGRAMS += %D%/loop
 	%D%/loading.c \
 	%D%/loop.c \
 	%D%/loop.h \
+	%D%/precision.c \
 	%D%/split.c \
 	%D%/state.c \
 	%D%/support.c \
