@@ -2,6 +2,7 @@
 #
 # What `axle bench` opens at run time to measure oneDNN called directly, so that neither libaxle nor
 # the command links oneDNN. Loops that a compiler leaves scalar are no reason for a warning.
+EXTRA_DIST += %D%/slow_link.sh
 pkglib_LTLIBRARIES =
 if WITH_ONEDNN
 pkglib_LTLIBRARIES += %D%/axle-bench-onednn.la

@@ -92,8 +92,8 @@ int bench_threads(void);
 
 /* X(name): they return AXLE_OK or an error code with Axle's error recorded. */
 #define BENCH_LIST(X) X(matmul) X(conv) X(op) X(dispatch) X(step) X(optimizer) X(start)
-/* Those that need several processes. */
-#define BENCH_GROUP_LIST(X) X(allreduce) X(overlap)
+/* Those about several processes. */
+#define BENCH_GROUP_LIST(X) X(allreduce) X(overlap) X(processes)
 #define BENCH_DECLARE(name) int bench_##name(const bench_settings *settings);
 BENCH_LIST(BENCH_DECLARE)
 BENCH_GROUP_LIST(BENCH_DECLARE)

@@ -107,28 +107,27 @@ static int sum(void *user)
 }
 
 static int report(const bench_settings *settings, axle_group *group, int64_t count,
-                  const double *seconds, int works)
+                  const bench_time *time, int works)
 {
     char about[64];
-    double bytes = 4.0 * (double)count, rate = 1e-9 * bytes / seconds[0];
+    double bytes = 4.0 * (double)count, taken = time[0].wall, rate = 1e-9 * bytes / taken;
     snprintf(about, sizeof(about), "%lld f32, %d processes", (long long)count,
              axle_group_size(group));
     if (axle_group_rank(group) != 0)
         return AXLE_OK;
     if (settings->json) {
-        json_t *more =
-            json_pack("{s:f, s:f, s:f, s:f}", "median_ms", seconds[0] * BENCH_MS, "median_us",
-                      seconds[0] * BENCH_US, "bytes", bytes, "gb_per_second", rate);
+        json_t *more = json_pack("{s:f, s:f, s:f, s:f}", "median_ms", taken * BENCH_MS, "median_us",
+                                 taken * BENCH_US, "bytes", bytes, "gb_per_second", rate);
         if (works > 1)
             json_object_update_new(more, json_pack("{s:s, s:f, s:f}", "limit", limit_name,
-                                                   "limit_ms", seconds[1] * BENCH_MS,
-                                                   "fraction_of_limit", seconds[1] / seconds[0]));
+                                                   "limit_ms", time[1].wall * BENCH_MS,
+                                                   "fraction_of_limit", time[1].wall / taken));
         return bench_group_json(settings, group, "allreduce", about, axle_device_host(), more);
     }
-    printf("%-10s %-30s %10.3f ms   %.2f GB/s", "allreduce", about, seconds[0] * BENCH_MS, rate);
+    printf("%-10s %-30s %10.3f ms   %.2f GB/s", "allreduce", about, taken * BENCH_MS, rate);
     if (works > 1)
-        printf("   %s: %.3f ms, %.2f of it", limit_name, seconds[1] * BENCH_MS,
-               seconds[1] / seconds[0]);
+        printf("   %s: %.3f ms, %.2f of it", limit_name, time[1].wall * BENCH_MS,
+               time[1].wall / taken);
     putchar('\n');
     fflush(stdout);
     return AXLE_OK;
@@ -137,7 +136,7 @@ static int report(const bench_settings *settings, axle_group *group, int64_t cou
 /* Zeros stay zeros, however often they are summed up. */
 static int measure(const bench_settings *settings, axle_group *group, int64_t count)
 {
-    double seconds[2];
+    bench_time time[2];
     void *ring = NULL;
     float *data = settings->direct ? calloc((size_t)count, sizeof(*data)) : NULL;
     int works = settings->direct ? 2 : 1;
@@ -149,9 +148,9 @@ static int measure(const bench_settings *settings, axle_group *group, int64_t co
     const bench_work work[2] = {{sum, &s, NULL}, {module.run, ring, NULL}};
     if (!code)
         code = bench_group_measure(group, work, works, settings->repeat,
-                                   count < MANY_BELOW ? MANY : 1, seconds);
+                                   count < MANY_BELOW ? MANY : 1, time);
     if (!code)
-        code = report(settings, group, count, seconds, works);
+        code = report(settings, group, count, time, works);
     if (ring)
         module.release(ring);
     free(data);

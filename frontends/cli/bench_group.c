@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "clock.h"
 
@@ -42,17 +43,26 @@ static int slowest(axle_group *group, double *seconds)
     return code;
 }
 
-static int take_turn(axle_group *group, const bench_work *work, int64_t runs, double *seconds)
+static double busy_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int take_turn(axle_group *group, const bench_work *work, int64_t runs, double *wall,
+                     double *busy)
 {
     int code = axle_barrier(group);
-    double start = clock_seconds();
+    double start = clock_seconds(), busy_start = busy_seconds();
     for (int64_t k = 0; k < runs && !code; k++)
         if (work->run(work->user))
             code = axle_error_code()
                        ? axle_error_code()
                        : axle_error_set(AXLE_ERR_INTERNAL, "the measured work failed");
-    *seconds = (clock_seconds() - start) / (double)runs;
-    return code ? code : slowest(group, seconds);
+    *wall = (clock_seconds() - start) / (double)runs;
+    *busy = (busy_seconds() - busy_start) / (double)runs;
+    return code ? code : slowest(group, wall);
 }
 
 static int compare(const void *a, const void *b)
@@ -68,18 +78,21 @@ static double median(double *value, int64_t count)
 }
 
 int bench_group_measure(axle_group *group, const bench_work *work, int n, int64_t repeat,
-                        int64_t runs, double *seconds)
+                        int64_t runs, bench_time *time)
 {
-    double *turns = calloc((size_t)n * (size_t)repeat, sizeof(*turns)), ignored;
-    int code = turns ? AXLE_OK : axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    size_t turns = (size_t)n * (size_t)repeat;
+    double *wall = calloc(2 * turns, sizeof(*wall)), *busy = wall + turns, ignored[2];
+    int code = wall ? AXLE_OK : axle_error_set(AXLE_ERR_NOMEM, "out of memory");
     for (int k = 0; k < n && !code; k++)
-        code = take_turn(group, &work[k], WARM_UP_RUNS, &ignored);
+        code = take_turn(group, &work[k], WARM_UP_RUNS, &ignored[0], &ignored[1]);
     for (int64_t turn = 0; turn < repeat && !code; turn++)
         for (int k = 0; k < n && !code; k++)
-            code = take_turn(group, &work[k], runs, &turns[k * repeat + turn]);
+            code = take_turn(group, &work[k], runs, &wall[k * repeat + turn],
+                             &busy[k * repeat + turn]);
     for (int k = 0; k < n && !code; k++)
-        seconds[k] = median(turns + k * repeat, repeat);
-    free(turns);
+        time[k] =
+            (bench_time){median(wall + k * repeat, repeat), median(busy + k * repeat, repeat)};
+    free(wall);
     return code;
 }
 

@@ -22,6 +22,7 @@ axle_SOURCES = \
 	%D%/bench_op_table.c \
 	%D%/bench_optimizer.c \
 	%D%/bench_overlap.c \
+	%D%/bench_processes.c \
 	%D%/bench_start.c \
 	%D%/bench_step.c \
 	%D%/clock.h \

@@ -101,7 +101,8 @@ exits 'a start that fails is an error' 1 'start: axle train ended with status 1'
 exits 'without --json a result is a line of text' 0 '^dispatch .* us' "$AXLE" bench dispatch --repeat 1
 exits 'allreduce of one process says how to start more' 1 'allreduce: it needs several processes: axle launch -n 2' \
     "$AXLE" bench allreduce
-exits 'overlap as well' 1 'overlap: it needs several processes: axle launch -n 2' "$AXLE" bench overlap
+check 'overlap of one process measures a step' bench overlap --parameters 20000 --batch-size 4 --repeat 1 \
+    --backend reference
 
 # together N ARGUMENT...: as N processes; a line of JSON, of the first one.
 together()
@@ -117,11 +118,40 @@ together()
 # overlap_shares: whether times are positive and the share is one.
 overlap_shares()
 {
-    for key in forward_ms backward_ms communication_ms backward_with_communication_ms step_ms; do
+    for key in forward_ms backward_ms communication_ms communication_cpu_ms \
+        backward_with_communication_ms step_ms; do
         "$json" "$work/line.json" "$key" | awk '{ exit !($1 == $1 + 0) }' || { echo "$key"; return 1; }
     done
     "$json" "$work/line.json" step_ms | awk '{ exit !($1 > 0) }' &&
         "$json" "$work/line.json" hidden_share | awk '{ exit !($1 >= 0 && $1 <= 1) }'
+}
+
+processes_ratio()
+{
+    { "$json" "$work/line.json" ratio && "$json" "$work/line.json" step_ms &&
+        "$json" "$work/line.json" one_process_step_ms; } | tr '\n' ' ' |
+        awk '{ exit !($1 > 0 && $2 > 0 && $3 > 0) }'
+}
+
+two_beside_one()
+(
+    export XDG_CONFIG_HOME="$work/config"
+    bench processes --parameters 20000 --batch-size 4 --backend reference
+)
+
+slow_link()
+{
+    AXLE=$AXLE XDG_CONFIG_HOME=$work/config timeout -k 5 120 "$top_srcdir/bench/slow_link.sh" \
+        --backend reference --parameters 600000 --batch-size 16 --repeat 3 >"$work/line.json" 2>"$work/err"
+}
+
+# 64 bits a parameter pass; the half is for what the filter lets through at once.
+is_as_slow_as_told()
+{
+    cat "$work/err"
+    for key in communication_ms link_kbit parameters; do
+        "$json" "$work/line.json" "$key" || return 1
+    done | xargs | awk '{ print; exit !(NF == 3 && $1 > 64 * $3 / $2 / 2) }'
 }
 
 if [ -e "$top_builddir/.libs/collectives/gloo.so" ]; then
@@ -137,6 +167,13 @@ if [ -e "$top_builddir/.libs/collectives/gloo.so" ]; then
     check 'and leaves no file behind' holds_nothing "$TMPDIR"
     check 'overlap measures the parts of a step' together 2 overlap --parameters 20000 --batch-size 4
     check 'with times and the hidden share' overlap_shares
+    check 'processes compares two with one' two_beside_one
+    check 'with a ratio of positive times' processes_ratio
+    slow_link
+    case $? in
+        77) skip 'a slowed link bounds communication' 'loopback can not be slowed here' ;;
+        *) check 'a slowed link bounds communication' is_as_slow_as_told ;;
+    esac
 else
     skip 'allreduce and overlap of several processes' 'built without Gloo'
 fi
