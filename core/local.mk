@@ -305,6 +305,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/checkpoint_optimizers.c \
 	%D%/train/checkpoint_parts.c \
 	%D%/train/checkpoint_save.c \
+	%D%/train/checkpoint_scaler.c \
 	%D%/train/checkpoint_snapshot.c \
 	%D%/train/checkpoint_writer.c \
 	%D%/train/comm_hook.c \

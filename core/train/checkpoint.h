@@ -120,6 +120,7 @@ AXLE__PART(custom)
 AXLE__PART(models)
 AXLE__PART(optimizers)
 AXLE__PART(schedulers)
+AXLE__PART(scaler)
 AXLE__PART(loaders)
 AXLE__PART(random)
 #undef AXLE__PART

@@ -200,10 +200,15 @@ bool axle__scaler_get(const axle_accelerator *accelerator, axle__scaler_state *o
     return s.on;
 }
 
+bool axle__scaler_is_valid(const axle__scaler_state *state)
+{
+    return state->scale > 0.0 && state->scale <= most && state->good >= 0 && state->skipped >= 0;
+}
+
 int axle__scaler_set(axle_accelerator *accelerator, const axle__scaler_state *state)
 {
     axle__scaler *s = &accelerator->scaler;
-    if (!(state->scale > 0.0 && state->scale <= most) || state->good < 0 || state->skipped < 0)
+    if (!axle__scaler_is_valid(state))
         return axle_error_set(AXLE_ERR_INVALID,
                               "loss scale %g after %lld good and %lld skipped updates",
                               state->scale, (long long)state->good, (long long)state->skipped);

@@ -65,10 +65,11 @@ typedef struct axle__scaler_state {
     int64_t good, skipped;
 } axle__scaler_state;
 
+/* Whether a scale may come back: it is positive and not too large, and counts are not negative. */
+bool axle__scaler_is_valid(const axle__scaler_state *state);
 /* False where there is no scaler. */
 bool axle__scaler_get(const axle_accelerator *accelerator, axle__scaler_state *out);
-/* Between windows. AXLE_ERR_INVALID for a scale that is not positive and finite, or counts below
- * 0. Without a scaler nothing happens. */
+/* Between windows. AXLE_ERR_INVALID for what is not valid. Without a scaler nothing happens. */
 int axle__scaler_set(axle_accelerator *accelerator, const axle__scaler_state *state);
 
 #endif

@@ -272,6 +272,41 @@ static void old_casts_do_not_cut_gradients_off(void **state)
     EXPECT(axle_tensor_grad(w), 6.0, 10.0);
 }
 
+/* What is computed again is computed in the types of the first time, and parameters used in both
+ * places get both gradients. */
+static axle_tensor *times_weight(axle_tensor *const *in, int n, void *user)
+{
+    (void)n;
+    axle_tensor *weight = user;
+    return axle_matmul(in[0], axle_relu(axle_matmul(weight, weight)));
+}
+
+static void computing_again_keeps_the_types(void **state)
+{
+    (void)state;
+    double first[4];
+    for (int again = 0; again < 2; again++) {
+        axle_tensor *w =
+            tensors_leaf(axle_cast(axle_reshape(VECTOR(0.3, 0.7, 1.1, 0.9), AXLE_DIMS(2, 2)), F32));
+        axle_tensor *x = axle_cast(axle_reshape(VECTOR(1.1, 2.3), AXLE_DIMS(1, 2)), F32);
+        region(BF16);
+        axle_tensor *y = axle_matmul(x, w);
+        y = again ? axle_checkpoint(times_weight, &y, 1, w, NULL) : times_weight(&y, 1, w);
+        expect_dtype(y, BF16);
+        axle_tensor *loss = axle_sum_all(axle_matmul(y, w));
+        if (again)
+            axle_autocast_pop();
+        assert_int_equal(axle_tensor_backward(loss, NULL, 0), AXLE_OK);
+        if (!again)
+            axle_autocast_pop();
+        double *grad = tensors_read(axle_tensor_grad(w));
+        for (int k = 0; k < 4 && again; k++)
+            assert_true(fabs(grad[k] - first[k]) <= 0.02 * fabs(first[k]));
+        memcpy(first, grad, sizeof(first));
+        free(grad);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     TENSORS("regions nest, and one of f32 casts nothing", regions_nest),
     TENSORS("other types, and too many regions, are refused", other_types_make_no_region),
@@ -283,5 +318,6 @@ static const struct CMUnitTest tests[] = {
     TENSORS("a parameter used twice is cast once", a_parameter_is_cast_once),
     TENSORS("a parameter that changed is cast again", a_changed_parameter_is_cast_again),
     TENSORS("old casts cut no gradient off", old_casts_do_not_cut_gradients_off),
+    TENSORS("computing again keeps the types", computing_again_keeps_the_types),
 };
 UNIT_MAIN(tests)

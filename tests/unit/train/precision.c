@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mixed precision in the accelerator: who may ask for it, what it leaves as f32, and the loss
  * scale. */
+#include <unistd.h>
+
 #include "axle/axle.h"
 #include "base/settings.h"
 #include "optim/optimizer.h"
@@ -484,6 +486,33 @@ static void the_scale_can_be_kept(void **state)
     net_end(&n);
 }
 
+static void the_scale_is_in_checkpoints(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/axle-precision.XXXXXX", path[64], command[96];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/one", folder);
+    axle_accelerator *acc = open_scaled(65536.0, 3, 1);
+    net n = net_of(acc);
+    assert_true(turn(acc, &n, NAN, 1.0));
+    assert_false(turn(acc, &n, 1.0, 1.0));
+    assert_false(turn(acc, &n, 1.0, 1.0));
+    assert_int_equal(axle_save_state(acc, path), AXLE_OK);
+    axle_accelerator_release(acc);
+    net_end(&n);
+    acc = open_scaled(65536.0, 3, 1);
+    n = net_of(acc);
+    if (axle_load_state(acc, path))
+        fail_msg("%s", axle_error_message());
+    assert_true(axle_loss_scale(acc) == 32768.0);
+    assert_false(turn(acc, &n, 1.0, 1.0));
+    assert_true(axle_loss_scale(acc) == 65536.0);
+    axle_accelerator_release(acc);
+    net_end(&n);
+    snprintf(command, sizeof(command), "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     TENSORS("precisions have names", precisions_have_names),
     TENSORS("living accelerators agree on one", precisions_of_a_process_agree),
@@ -501,5 +530,6 @@ static const struct CMUnitTest tests[] = {
     TENSORS("endless overflow is told, and the scale stays positive", endless_overflow_is_told),
     TENSORS("bf16 scales nothing", bf16_scales_nothing),
     TENSORS("the scale can be kept and brought back", the_scale_can_be_kept),
+    TENSORS("the scale is part of a checkpoint", the_scale_is_in_checkpoints),
 };
 UNIT_MAIN(tests)
