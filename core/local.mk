@@ -310,6 +310,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/checkpoint_writer.c \
 	%D%/train/comm_hook.c \
 	%D%/train/join.c \
+	%D%/train/local_sgd.c \
 	%D%/train/precision.c \
 	%D%/train/precision.h \
 	%D%/train/prepare.c \

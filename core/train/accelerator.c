@@ -35,7 +35,7 @@ static int check_options(const axle_accelerator_options *o)
                               "are, not as %s",
                               axle_dtype_name(o->wire_dtype) ? axle_dtype_name(o->wire_dtype)
                                                              : "that");
-    return AXLE_OK;
+    return axle__check_local(o);
 }
 
 /* What the environment asks for, where the program asks for nothing. */

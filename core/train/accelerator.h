@@ -72,6 +72,16 @@ struct axle_accelerator {
     axle__checkpoints *checkpoints; /* NULL as long as nothing asks for it */
 };
 
+/* ------------------------------------------------------------------ updates of one's own */
+
+/* Whether updates follow this process's gradients alone. */
+bool axle__is_alone(const axle_accelerator *accelerator);
+int axle__check_local(const axle_accelerator_options *options);
+/* After an update by this process's own gradients. */
+int axle__local_after_step(axle_accelerator *accelerator, axle_optimizer *optimizer);
+
+/* ------------------------------------------------------------------ loops */
+
 /* The loader's observer; user is the accelerator. */
 void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
 

@@ -119,7 +119,7 @@ static int take_over(axle_accelerator *accelerator, axle_object *object, const s
     if (status)
         return status;
     axle__reducer *reducer = NULL;
-    if (object->type == AXLE__OBJECT_OPTIMIZER && axle_process_count(accelerator) > 1)
+    if (object->type == AXLE__OBJECT_OPTIMIZER && !axle__is_alone(accelerator))
         status = axle__reducer_create(accelerator->group, (axle_optimizer *)object,
                                       accelerator->options.shard_optimizer != 0,
                                       accelerator->options.wire_dtype, &reducer);

@@ -107,6 +107,8 @@ int axle__replicas_after_step(axle_optimizer *optimizer, void *user)
     axle__reducer *reducer = reducer_of(accelerator, optimizer);
     if (!optimizer->params || !accelerator->group)
         return AXLE_OK;
+    if (accelerator->options.local_sgd > 0)
+        return axle__local_after_step(accelerator, optimizer);
     if (accelerator->options.shard_optimizer && reducer)
         return axle__reducer_gather_parameters(reducer);
     return accelerator->mixed ? axle_broadcast(accelerator->group, optimizer->params, 0) : AXLE_OK;

@@ -150,7 +150,7 @@ static int spend(axle_accelerator *accelerator, double weight)
     int status = AXLE_OK;
     if (!(accelerator->options.accumulate_budget > 0.0))
         return AXLE_OK;
-    if (axle_process_count(accelerator) > 1)
+    if (!axle__is_alone(accelerator))
         status = axle__reduce_numbers(accelerator, AXLE_DTYPE_F64, &weight, 1, AXLE_REDUCE_SUM);
     accelerator->window.spent += weight;
     return status;
@@ -189,7 +189,7 @@ static int count_batch(axle_accelerator *accelerator, axle__loop *loop, double w
     accelerator->last = accelerator->last && !window->ends;
     if (loop)
         loop->counted = true;
-    if (axle_process_count(accelerator) > 1 || !window->averages)
+    if (!axle__is_alone(accelerator) || !window->averages)
         return AXLE_OK;
     window->held = window->sum;
     return window->batches > 1 && window->sum > 0.0
@@ -222,7 +222,7 @@ static double weight_sum(axle_accelerator *accelerator)
 static double factor_of(axle_accelerator *accelerator, double weight)
 {
     const axle__window *window = &accelerator->window;
-    bool alone = axle_process_count(accelerator) == 1;
+    bool alone = axle__is_alone(accelerator);
     if (!(alone ? window->averages : window->reduced))
         return weight;
     return window->held > 0.0 ? weight / window->held : 0.0;
@@ -300,7 +300,7 @@ static int check_loss(const axle_accelerator *accelerator, const axle_tensor *lo
     int status = axle_tensor_item(loss, value);
     if (status || isfinite(*value))
         return status;
-    if (axle_process_count(accelerator) == 1)
+    if (axle__is_alone(accelerator))
         return axle_error_set(AXLE_ERR_NONFINITE, "axle_backward: the loss is %g", *value);
     return axle_error_set(AXLE_ERR_NONFINITE, "axle_backward: the loss of rank %d is %g",
                           axle_process_index(accelerator), *value);
@@ -322,7 +322,7 @@ static void abandon_window(axle_accelerator *accelerator, axle__loop *loop)
 /* @param loss  NULL where it is not finite; the processes are met all the same, where they meet. */
 static int run_pass(axle_accelerator *accelerator, axle_tensor *loss, double weight)
 {
-    bool alone = axle_process_count(accelerator) == 1;
+    bool alone = axle__is_alone(accelerator);
     axle__loop *loop = axle__current_loop(accelerator);
     int status = AXLE_OK;
     if (!loop || !loop->counted)
@@ -335,6 +335,9 @@ static int run_pass(axle_accelerator *accelerator, axle_tensor *loss, double wei
         status = backward_reduced(accelerator, loss, factor);
     else if (!status && loss)
         status = backward_scaled(loss, factor);
+    /* A batch without weight, of a process that a last batch leaves without a row, says nothing. */
+    if (!status && alone && accelerator->window.ends && accelerator->window.held == 0.0)
+        drop_window(accelerator);
     if (!status)
         status = axle__scaler_after_pass(accelerator);
     if (!status)
@@ -349,7 +352,7 @@ int axle_backward_weighted(axle_accelerator *accelerator, axle_tensor *loss, dou
     double value;
     axle_group *group = accelerator->group;
     int status = check_loss(accelerator, loss, &value);
-    bool shared = status == AXLE_ERR_NONFINITE && axle_process_count(accelerator) > 1;
+    bool shared = status == AXLE_ERR_NONFINITE && !axle__is_alone(accelerator);
     if (!status && !(weight >= 0.0 && isfinite(weight)))
         status = axle_error_set(AXLE_ERR_INVALID, "axle_backward_weighted: weight %g", weight);
     if (status && !shared)

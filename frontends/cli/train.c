@@ -21,6 +21,7 @@ static int create_accelerator(training *training)
     wanted.shard_optimizer = settings->shard_optimizer;
     wanted.wire_dtype = train_wire(settings);
     wanted.precision = train_precision(settings);
+    wanted.local_sgd = (int)settings->local_sgd;
     wanted.quiet = 1; /* the command shows the plan itself */
     int code = axle_accelerator_create(&wanted, &training->accelerator);
     if (code)

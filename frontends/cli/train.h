@@ -17,6 +17,7 @@ typedef struct train_settings {
     const char *freeze, *lora;
     double ema; /* decay; 0: off */
     int grad_checkpoint;
+    int64_t local_sgd; /* 0: off */
     int64_t epochs, batch_size, seed, max_steps, accumulate, hidden, classes, workers;
     int64_t eval_batch_size, log_every;
     double lr, warmup_ratio, clip, weight_decay, momentum,

@@ -114,17 +114,44 @@ static int mark_blocks(axle_module *module)
 
 /* ------------------------------------------------------------------ before and after */
 
+static int save_ema(axle_state_writer *writer, void *ema)
+{
+    void *bytes;
+    size_t size;
+    int code = axle_ema_export(ema, &bytes, &size);
+    if (code)
+        return code;
+    code = axle_state_write(writer, bytes, size);
+    axle_free(bytes);
+    return code;
+}
+
+static int load_ema(const void *bytes, size_t size, void *ema)
+{
+    return axle_ema_import(ema, bytes, size);
+}
+
 int train_create_ema(training *training)
 {
     double decay = training->settings->ema;
     axle_module *module = axle_model_module(training->model);
-    return decay > 0.0 ? axle_ema_create(module, decay, NULL, &training->ema) : AXLE_OK;
+    axle_state_callbacks callbacks = AXLE_STATE_CALLBACKS_INIT;
+    if (!(decay > 0.0))
+        return AXLE_OK;
+    callbacks.save = save_ema;
+    callbacks.load = load_ema;
+    int code = axle_ema_create(module, decay, NULL, &training->ema);
+    if (!code)
+        code = axle_register_state(training->accelerator, "ema", &callbacks, training->ema);
+    return code;
 }
 
 int train_finish_model(training *training)
 {
     axle_module *module = axle_model_module(training->model);
-    int code = training->ema ? axle_ema_swap(training->ema) : AXLE_OK;
+    int code = axle_average_parameters(training->accelerator);
+    if (!code && training->ema)
+        code = axle_ema_swap(training->ema);
     if (!code && training->settings->lora)
         code = merge_lora(training, module);
     return code;

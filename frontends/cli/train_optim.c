@@ -190,6 +190,8 @@ const char *train_contradiction(const train_settings *settings)
     int is_adam = settings->optimizer == OPTIMIZER_adam || settings->optimizer == OPTIMIZER_adamw;
     if (settings->momentum > 0.0 && is_adam)
         return "--momentum is for the optimizers sgd and rmsprop";
+    if (settings->local_sgd > 0 && settings->ema > 0.0)
+        return "--ema: with --local-sgd the averages of the processes would differ";
     if (settings->warmup_ratio > 0.0 && settings->schedule == SCHEDULE_step)
         return "--warmup-ratio: the schedule step has no warm-up";
     return NULL;

@@ -98,6 +98,8 @@ const cli_option train_options[] = {
                  .help = "clip gradients to this 2-norm"),
     TRAIN_OPTION("shard-optimizer", FLAG, shard_optimizer,
                  .help = "each process updates a part of the parameters and holds moments for it"),
+    TRAIN_OPTION("local-sgd", INTEGER, local_sgd, .value = "N", .high = MOST, .unset = "off",
+                 .help = "processes update by themselves, and average parameters every N updates"),
     TRAIN_OPTION("wire", CHOICE, wire, .value = "TYPE", .names = train_wires,
                  .help = "type in which gradients travel between processes"),
     TRAIN_OPTION("freeze", TEXT, freeze, .value = "PATTERN", .unset = "nothing",

@@ -87,10 +87,15 @@ typedef struct axle_accelerator_options {
      * precision: another is AXLE_ERR_STATE. */
     const char *precision;
     const axle_scaler_options *scaler; /**< of fp16; NULL for the defaults */
+    /** Let each process update by its own gradients, and average the parameters over the processes
+     * after every so many updates (Stich, 2018, arXiv:1805.09767); 0: sum gradients in each update.
+     * Moments stay each process's own. Not together with `shard_optimizer` or `wire_dtype`. See
+     * axle_average_parameters(). */
+    int local_sgd;
 } axle_accelerator_options;
 #define AXLE_ACCELERATOR_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0, 0, NULL, NULL        \
+        sizeof(axle_accelerator_options), NULL, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, 0     \
     }
 
 /** Open the device. @param options  NULL for the defaults. */
@@ -154,6 +159,10 @@ typedef int (*axle_comm_hook_fn)(const axle_comm_bucket *bucket, void *user);
  */
 AXLE_API int axle_accelerator_set_comm_hook(axle_accelerator *accelerator, axle_comm_hook_fn fn,
                                             void *user);
+
+/** With `local_sgd`: average the parameters now, on all processes together, as before evaluating or
+ * saving. Without it parameters are equal, and nothing happens. */
+AXLE_API int axle_average_parameters(axle_accelerator *accelerator);
 
 /** Batches a window. */
 AXLE_API int axle_accumulate_count(const axle_accelerator *accelerator);

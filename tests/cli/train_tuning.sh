@@ -111,6 +111,12 @@ exits 'a model that is frozen as a whole is an error' 1 'nothing is left to trai
 check '--lora trains adapters, writes them, and merges them into the model' adapts
 check '--ema evaluates averages, and leaves training as it is' averages
 check '--grad-checkpoint changes no bit' computes_again
+check '--local-sgd changes nothing where there is one process' eval \
+    'train --data "$work/data" --batch-size 5 --no-eval --loss-log "$work/plain.log" >"$work/out" &&
+    train --data "$work/data" --batch-size 5 --no-eval --loss-log "$work/local.log" --local-sgd 2 >"$work/out" &&
+    cmp "$work/plain.log" "$work/local.log"'
+exits '--ema together with --local-sgd is wrong usage' 2 'would differ' \
+    train --data "$work/data" --ema 0.9 --local-sgd 2
 exits '--ema of 1 is an error' 1 'decay 1 is not in' train --data "$work/data" --ema 1
 exits '--lora with an unknown key names those there are' 1 "no 'size'; there are rank, alpha" \
     train --data "$work/data" --lora size=3
