@@ -184,14 +184,22 @@ static int drop_inputs(axle__seen *seen, axle_tensor *const *in, int n_in)
     return AXLE_OK;
 }
 
+/* With casts of parameters of its own: those of the record around would lead out of this one. */
 static axle_tensor *call_first(const recompute_record *record, axle_tensor *const *in,
                                axle__seen *seen)
 {
+    axle__autocast_state around = axle__autocast_suspend();
     axle__seen *before = axle__seen_begin(seen);
+    axle_tensor *y = NULL;
     axle_no_grad_push();
-    axle_tensor *y = record->fn(in, record->n_in, record->user);
+    if (!record->region || axle_autocast_push(record->region) == AXLE_OK) {
+        y = record->fn(in, record->n_in, record->user);
+        if (record->region)
+            axle_autocast_pop();
+    }
     axle_no_grad_pop();
     axle__seen_begin(before);
+    axle__autocast_resume(around);
     return y;
 }
 

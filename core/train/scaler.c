@@ -107,7 +107,7 @@ double axle__scaler_share(const axle_accelerator *accelerator)
 static double in_arena(const axle_accelerator *accelerator)
 {
     const axle__scaler *s = &accelerator->scaler;
-    bool means = accelerator->window.averages && axle_process_count(accelerator) == 1;
+    bool means = accelerator->window.averages && axle__is_alone(accelerator);
     return means ? s->scale : s->scale * s->share;
 }
 

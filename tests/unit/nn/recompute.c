@@ -81,6 +81,9 @@ static int mark(const char *path, axle_module *module, void *user)
     return AXLE_OK;
 }
 
+/* Element type of the region in which forward runs; 0: none. */
+static int precision;
+
 typedef struct outcome {
     uint64_t parameters, gradients;
     double loss;
@@ -104,6 +107,7 @@ static int add_gradient(const char *path, axle_tensor *tensor, void *user)
 /* Two updates, with the input asking for a gradient where `leaf` says so. */
 static outcome train(axle_module *(*make)(void), axle_tensor *(*input)(void), int marks, bool leaf)
 {
+    bool inside = leaf; /* backward runs before the region of mixed precision ends */
     outcome out = {0};
     axle_optimizer *optimizer;
     axle_seed(7);
@@ -116,11 +120,16 @@ static outcome train(axle_module *(*make)(void), axle_tensor *(*input)(void), in
         if (leaf)
             tensors_leaf(x);
         axle_optimizer_zero_grad(optimizer);
+        ok(precision ? axle_autocast_push(precision) : AXLE_OK);
         axle_tensor *loss = axle_mean_all(axle_square(axle_module_forward(net, x)));
+        if (precision && !inside)
+            axle_autocast_pop();
         axle_random_state before = axle_random_get();
         ok(axle_tensor_backward(loss, NULL, 0));
         axle_random_state after = axle_random_get();
         assert_memory_equal(&before, &after, sizeof(before));
+        if (precision && inside)
+            axle_autocast_pop();
         ok(axle_tensor_item(loss, &out.loss));
         ok(axle_module_each_parameter(net, add_gradient, &out.gradients));
         if (leaf)
@@ -149,6 +158,41 @@ static void compare(axle_module *(*make)(void), axle_tensor *(*input)(void))
                          again.parameters == plain.parameters ? "equal" : "differ");
         }
     }
+}
+
+static void mixed_precision_has_the_same_bits(void **state)
+{
+    (void)state;
+    precision = AXLE_DTYPE_BF16;
+    compare(encoder_after, sequence_input);
+    compare(pictures, picture_input);
+    precision = 0;
+}
+
+/* The weight was cast before, where that was recorded. */
+static void casts_of_another_record_stay_out(void **state)
+{
+    (void)state;
+    double *expected = NULL;
+    for (int again = 0; again < 2; again++) {
+        axle_module *layer;
+        axle_seed(3);
+        ok(axle_linear_create(4, 4, 0, &layer));
+        axle_tensor *weight = axle_module_parameter(layer, "weight");
+        axle_tensor *x = axle_randn(AXLE_DTYPE_F32, AXLE_DIMS(3, 4));
+        ok(axle_autocast_push(AXLE_DTYPE_BF16));
+        axle_tensor *y = axle_module_forward(layer, x);
+        axle_module_checkpoint(layer, again);
+        y = axle_module_forward(layer, y);
+        ok(axle_tensor_backward(axle_sum_all(axle_square(y)), NULL, 0));
+        axle_autocast_pop();
+        if (!again)
+            expected = tensors_read(axle_tensor_grad(weight));
+        else
+            tensors_expect(axle_tensor_grad(weight), 0.5, 16, expected); /* in bf16 */
+        axle_module_release(layer);
+    }
+    free(expected);
 }
 
 static void convolutions_have_the_same_bits(void **state)
@@ -402,6 +446,8 @@ static const struct CMUnitTest tests[] = {
     TENSORS("convolutions, norms and dropout have the same bits, however they are marked",
             convolutions_have_the_same_bits),
     TENSORS("so have encoder layers", encoders_have_the_same_bits),
+    TENSORS("so has a region of mixed precision", mixed_precision_has_the_same_bits),
+    TENSORS("casts of another record stay out", casts_of_another_record_stay_out),
     TENSORS("masks are inputs too", masks_are_inputs_too),
     TENSORS("leaves and inputs may be used outside and more than once",
             leaves_and_inputs_may_be_shared),
