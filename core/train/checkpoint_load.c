@@ -9,6 +9,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/settings.h"
 #include "train/agree.h"
 #include "train/checkpoint.h"
 
@@ -152,6 +153,11 @@ static int take(axle_accelerator *accelerator, const source *s)
     axle__unstage_models(&restore);
     axle__unstage_optimizers(&restore);
     return status;
+}
+
+int axle_restart_count(void)
+{
+    return (int)axle__setting_integer(AXLE_SETTING_RESTART);
 }
 
 int axle_load_state(axle_accelerator *accelerator, const char *path)

@@ -86,6 +86,7 @@ axle_SOURCES = \
 	%D%/train.c \
 	%D%/train.h \
 	%D%/train_adapt.c \
+	%D%/train_checkpoint.c \
 	%D%/train_data.c \
 	%D%/train_loop.c \
 	%D%/train_optim.c \

@@ -31,6 +31,7 @@ void progress_begin(progress *progress, int quiet, int64_t epochs, int64_t updat
     progress->epochs = epochs;
     progress->updates = updates;
     progress->every = every;
+    progress->before = 0;
     progress->start = clock_seconds();
     progress->drawn = 0.0;
     if (!quiet && progress->terminal)
@@ -59,7 +60,8 @@ static void format_state(const progress *progress, const progress_state *state, 
                          const char *bar, char *out, size_t size)
 {
     double elapsed = now - progress->start;
-    double left = elapsed / (double)state->update * (double)(progress->updates - state->update);
+    double an_update = elapsed / (double)(state->update - progress->before);
+    double left = an_update * (double)(progress->updates - state->update);
     char time[32];
     format_duration(left, time, sizeof(time));
     snprintf(out, size,

@@ -9,6 +9,7 @@ typedef struct progress {
     int quiet, terminal;
     int64_t epochs, updates; /* in all */
     int64_t every;           /* updates between two plain lines */
+    int64_t before;          /* updates that an earlier run made */
     double start, drawn;     /* seconds */
 } progress;
 

@@ -131,6 +131,8 @@ static int set_up(training *training)
         code = train_create_scheduler(training);
     if (!code)
         code = axle_prepare(training->accelerator, training->scheduler);
+    if (!code)
+        code = train_checkpoint_begin(training);
     if (!code && !training->settings->quiet && axle_is_main_process(training->accelerator))
         fprintf(stderr, "%s\n", axle_accelerator_plan(training->accelerator));
     return code;
@@ -148,6 +150,7 @@ static void tear_down(training *training)
     axle_dataset_release(training->eval_set);
     axle_dataset_release(training->train_set);
     axle_accelerator_release(training->accelerator);
+    free(training->losses);
 }
 
 /* ------------------------------------------------------------------ results */
@@ -236,6 +239,8 @@ static int train(training *training)
 {
     int code = train_loop(training);
     if (!code)
+        code = train_checkpoint_finish(training);
+    if (!code)
         code = loss_log_commit(&training->log);
     if (!code)
         code = train_finish_model(training);
@@ -245,6 +250,8 @@ static int train(training *training)
         code = train_evaluate(training);
     if (!code)
         code = report(training);
+    if (!code)
+        code = train_checkpoint_report(training);
     return code ? code : axle_end_training(training->accelerator);
 }
 

@@ -22,6 +22,9 @@ typedef struct train_settings {
     int64_t eval_batch_size, log_every;
     double lr, warmup_ratio, clip, weight_decay, momentum,
         dropout; /* weight_decay NAN: not given */
+    const char *resume;
+    int64_t save_every, keep;
+    int save_async;
     int no_eval, json, quiet, shard_optimizer;
 } train_settings;
 
@@ -65,6 +68,12 @@ typedef struct training {
     double input_mean,
         input_std; /* of the pixels; what the model sees has mean 0 and deviation 1 */
     int created_output;
+    /* For checkpoints: the loss of each update, and of the epoch so far by all processes. */
+    double *losses;
+    int64_t loss_room;
+    double epoch_loss, epoch_rows;
+    int unsaved; /* checkpoints that could not be written */
+    char unsaved_why[512];
     int is_main; /* process of the job */
     train_result result;
 } training;
@@ -88,6 +97,15 @@ int train_evaluate(training *training);
  * option. */
 int train_profile_begin(const train_settings *settings);
 int train_profile_end(const train_settings *settings, int is_main);
+/* Checkpoints: load what --resume asks for, once all is prepared; after an update, note its loss
+ * before it is counted, and save where it is due; at the end, wait, and tell what failed. */
+int train_checkpoint_begin(training *training);
+int train_checkpoint_note(training *training, double loss);
+int train_checkpoint_is_due(const training *training);
+int train_checkpoint_step(training *training);
+int train_checkpoint_finish(training *training);
+int train_checkpoint_report(const training *training);
+const char *train_checkpoint_contradiction(const train_settings *settings);
 /* Checksums of all processes' models. */
 int train_compare_parameters(training *training);
 /* What there is to tell about a finished run. NULL if memory runs out. */

@@ -66,6 +66,9 @@ static int note_update(training *training, const mean *window)
     int code = mean_of_all(training, window, &loss);
     if (code)
         return code;
+    code = train_checkpoint_note(training, loss);
+    if (code)
+        return code;
     if (result->updates++ == 0)
         result->first_loss = loss;
     result->last_loss = loss;
@@ -76,10 +79,35 @@ static int note_update(training *training, const mean *window)
     return AXLE_OK;
 }
 
+/* Each process adds what it has of the epoch; in a checkpoint is what all have. */
+static int save(training *training, const mean *epoch)
+{
+    double processes = axle_process_count(training->accelerator), rows = (double)epoch->rows;
+    if (!train_checkpoint_is_due(training))
+        return AXLE_OK;
+    int code = mean_of_all(training, epoch, &training->epoch_loss);
+    if (!code)
+        code = axle_weighted_mean(training->accelerator, rows, 1.0, &training->epoch_rows);
+    training->epoch_rows *= processes;
+    if (!code)
+        code = train_checkpoint_step(training);
+    training->epoch_rows = 0.0;
+    return code;
+}
+
+/* What a checkpoint knows of the epoch; once, and on one process. */
+static mean begin_epoch(training *training)
+{
+    int64_t rows = axle_is_main_process(training->accelerator) ? llround(training->epoch_rows) : 0;
+    mean epoch = {training->epoch_loss * (double)rows, training->epoch_loss, rows, rows > 0};
+    training->epoch_rows = 0.0;
+    return epoch;
+}
+
 static int train_epoch(training *training)
 {
     train_result *result = &training->result;
-    mean epoch = {0.0, 0.0, 0, 0}, window = epoch;
+    mean epoch = begin_epoch(training), window = {0.0, 0.0, 0, 0};
     axle_batch *batch;
     while (axle_loader_next(training->loader, &batch)) {
         double loss;
@@ -93,6 +121,8 @@ static int train_epoch(training *training)
         if (!code && ends) {
             code = note_update(training, &window);
             window = (mean){0.0, 0.0, 0, 0};
+            if (!code)
+                code = save(training, &epoch);
         }
         if (!code && interrupt_signal())
             code = AXLE_ERR_INTERRUPTED;
@@ -123,6 +153,7 @@ int train_loop(training *training)
     progress_begin(&training->progress,
                    settings->quiet || !axle_is_main_process(training->accelerator),
                    settings->epochs, training->updates, settings->log_every);
+    training->progress.before = training->result.updates;
     double start = clock_seconds();
     while (!code && training->result.updates < training->updates)
         code = train_epoch(training);

@@ -194,5 +194,5 @@ const char *train_contradiction(const train_settings *settings)
         return "--ema: with --local-sgd the averages of the processes would differ";
     if (settings->warmup_ratio > 0.0 && settings->schedule == SCHEDULE_step)
         return "--warmup-ratio: the schedule step has no warm-up";
-    return NULL;
+    return train_checkpoint_contradiction(settings);
 }

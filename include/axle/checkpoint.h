@@ -77,6 +77,10 @@ AXLE_API int axle_load_state(axle_accelerator *accelerator, const char *path);
  */
 AXLE_API int axle_latest_checkpoint(const char *directory, char **out);
 
+/** How often `axle launch` has started the job again after a failure; 0 the first time. A program
+ * that is started again goes on from its last checkpoint. */
+AXLE_API int axle_restart_count(void);
+
 /* ------------------------------------------------------------------ the program's own state */
 
 /** Where a registered object writes its state. */
