@@ -5,9 +5,9 @@
 noinst_LTLIBRARIES += %D%/libcore.la
 %C%_libcore_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/core -DAXLE_NO_CALL_SITES \
 	-DAXLE_PKGLIBDIR='"$(pkglibdir)"'
-%C%_libcore_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) $(HWLOC_CFLAGS) \
+%C%_libcore_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) \
 	$(HIREDIS_CFLAGS)
-%C%_libcore_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS) $(HWLOC_LIBS) $(HIREDIS_LIBS)
+%C%_libcore_la_LIBADD = $(JANSSON_LIBS) $(ZLIB_LIBS) $(HIREDIS_LIBS)
 %C%_libcore_la_SOURCES = \
 	%D%/base/clock.h \
 	%D%/base/cores.c \

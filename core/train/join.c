@@ -16,6 +16,10 @@ int axle_join_begin(axle_accelerator *accelerator)
     if (!group || group->joining)
         return axle_error_set(AXLE_ERR_STATE, "axle_join_begin: %s",
                               group ? "it was begun already" : "the training was ended");
+    if (accelerator->mixed)
+        return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                              "axle_join_begin: the processes compute on different backends, and "
+                              "rank 0 gives the others its parameters after each update");
     if (accelerator->options.shard_optimizer)
         return axle_error_set(AXLE_ERR_UNSUPPORTED,
                               "axle_join_begin: a process whose loop is over does not update its "

@@ -273,7 +273,8 @@ AXLE_API axle_tensor *axle_pad_across_processes(axle_accelerator *accelerator, a
  * the one that worked longest: parameters, buffers, moments, schedules. Without these calls loops
  * of unequal length are an error on all. All processes make both calls; a window of accumulation
  * ends before the second. Reduce-scatter, scatter, and a root whose loop is over stay errors.
- * @return AXLE_ERR_STATE where calls do not pair; AXLE_ERR_UNSUPPORTED with `shard_optimizer`.
+ * @return AXLE_ERR_STATE where calls do not pair; AXLE_ERR_UNSUPPORTED with `shard_optimizer`, and
+ * where backends differ.
  */
 AXLE_API int axle_join_begin(axle_accelerator *accelerator);
 AXLE_API int axle_join_end(axle_accelerator *accelerator);

@@ -32,7 +32,7 @@ in_folder()
 configures_around_core()
 {
     mkdir -p "$work/core-dir/core"
-    in_folder "$work/core-dir" "$configure" --with-onednn=no --with-zlib=no --with-hwloc=no \
+    in_folder "$work/core-dir" "$configure" --with-onednn=no --with-zlib=no \
         --with-cmocka=no >"$work/core-dir.out" 2>&1 || return 1
     cat "$work/core-dir.out"
     ! grep -i "cannot remove" "$work/core-dir.out" && [ -d "$work/core-dir/core" ] &&

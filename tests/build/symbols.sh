@@ -80,12 +80,12 @@ check 'libaxle-track exports the public prefix only' has_public_prefix "$libs/li
 check 'the libraries export exactly what the headers declare' exports_only_declared
 
 if [ "$sanitizer" != no ]; then
-    skip 'libaxle needs Jansson, zlib, hwloc, hiredis and the C library only' 'built with a sanitizer'
+    skip 'libaxle needs Jansson, zlib, hiredis and the C library only' 'built with a sanitizer'
 elif ! command -v readelf >/dev/null 2>&1; then
-    skip 'libaxle needs Jansson, zlib, hwloc, hiredis and the C library only' 'there is no readelf'
+    skip 'libaxle needs Jansson, zlib, hiredis and the C library only' 'there is no readelf'
 else
-    check 'libaxle needs Jansson, zlib, hwloc, hiredis and the C library only' needs_only "$libs/libaxle.so" \
-        'libc|libm|libdl|libpthread|ld-linux.*|libjansson|libz|libhwloc|libhiredis|libgcc_s'
+    check 'libaxle needs Jansson, zlib, hiredis and the C library only' needs_only "$libs/libaxle.so" \
+        'libc|libm|libdl|libpthread|ld-linux.*|libjansson|libz|libhiredis|libgcc_s'
 fi
 
 for path in "$libs"/backends/*.so; do
