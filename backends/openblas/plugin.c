@@ -135,6 +135,12 @@ static const axle_device_api *device_api(axle_be_device *device)
     return &api;
 }
 
+static void *extension(const char *name)
+{
+    static const char options[] = "openblas.library";
+    return strcmp(name, AXLE_EXTENSION_OPTIONS) == 0 ? (void *)(uintptr_t)options : NULL;
+}
+
 static const axle_plugin plugin = {
     .struct_size = sizeof(axle_plugin),
     .abi_major = AXLE_ABI_MAJOR,
@@ -148,6 +154,7 @@ static const axle_plugin plugin = {
     .device_open = device_open,
     .device_close = device_close,
     .device_api = device_api,
+    .extension = extension,
 };
 
 AXLE_PLUGIN_DEFINE(host, error)

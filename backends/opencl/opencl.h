@@ -37,6 +37,7 @@ struct axle_be_device {
     cl_context context;
     pthread_mutex_t lock; /* over the list of programs */
     ocl_program *programs;
+    int compiles; /* it was told that kernels are compiled */
 };
 
 /* What a kernel leaves behind when an index is out of range; kernels/prelude.cl has its twin. */
@@ -82,6 +83,8 @@ const char *ocl_findings(void);
 
 /* options.c */
 /* The number behind a key of the host's options; `absent` where there is none. */
+/* Names of all options, as AXLE_EXTENSION_OPTIONS wants them. */
+extern const char ocl_option_names[];
 long ocl_option_number(const char *key, long absent);
 
 /* program.c */

@@ -12,6 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+const char ocl_option_names[] =
+    "opencl.max_alloc\nopencl.max_local\nopencl.product\nopencl.tune\nopencl.selftest";
+
 long ocl_option_number(const char *key, long absent)
 {
     const char *text =

@@ -136,6 +136,8 @@ static axle_status native_handle(axle_be_device *device, const char *what, void 
 
 static void *extension(const char *name)
 {
+    if (strcmp(name, AXLE_EXTENSION_OPTIONS) == 0)
+        return (void *)(uintptr_t)ocl_option_names;
     if (strcmp(name, AXLE_EXTENSION_FINDINGS) != 0)
         return NULL;
     ocl_description_count();

@@ -175,6 +175,15 @@ static axle_status build_patiently(axle_be_device *device, const char *files, re
     return status;
 }
 
+/* Once a process: a first run would otherwise seem to hang. */
+static void tell_of_compiling(axle_be_device *device)
+{
+    if (!device->compiles)
+        ocl_log(AXLE_LOG_INFO, "compiling kernels for %s; later runs find them in AXLE_CACHE_DIR",
+                device->about.name);
+    device->compiles = 1;
+}
+
 static axle_status build(axle_be_device *device, const char *files, const char *options,
                          cl_program *out, axle_error *error)
 {
@@ -187,6 +196,7 @@ static axle_status build(axle_be_device *device, const char *files, const char *
     axle_status status = AXLE_OK;
     *out = from_cache(device, &r, key, size);
     if (!*out) {
+        tell_of_compiling(device);
         status = build_patiently(device, files, &r, out, error);
         if (status == AXLE_OK)
             to_cache(*out, key, size);

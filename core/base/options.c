@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/options.h"
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/text.h"
 
 typedef struct option_entry {
     const char *key, *value;
@@ -89,6 +92,43 @@ const char *axle__option(const char *key)
         if (strcmp(table->entries[k].key, key) == 0)
             return table->entries[k].value;
     return NULL;
+}
+
+/* The names of a list, one after the other, as text of its own. */
+static bool next_name(const char **list, char *name, size_t size)
+{
+    size_t length = strcspn(*list, "\n"), kept = length < size ? length : size - 1;
+    memcpy(name, *list, kept);
+    name[kept] = '\0';
+    *list += length + ((*list)[length] != '\0');
+    return kept > 0;
+}
+
+static void check_key(const char *key, const char *known)
+{
+    char name[64], nearest[64] = "";
+    int best = INT_MAX;
+    while (next_name(&known, name, sizeof(name))) {
+        int distance = axle__edit_distance(key, name);
+        if (distance < best) {
+            best = distance;
+            strcpy(nearest, name);
+        }
+    }
+    if (best > 0)
+        axle__warn("settings", "AXLE_OPTIONS: unknown option %s is ignored%s%s", key,
+                   nearest[0] ? "; the nearest known one is " : "", nearest);
+}
+
+void axle__options_check(const char *backend, const char *known)
+{
+    const option_table *table = load();
+    size_t length = strlen(backend);
+    for (size_t k = 0; k < (table ? table->count : 0); k++) {
+        const char *key = table->entries[k].key;
+        if (strncmp(key, backend, length) == 0 && key[length] == '.')
+            check_key(key, known);
+    }
 }
 
 void axle__options_reset(void)

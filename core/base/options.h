@@ -6,6 +6,9 @@
 /* Value of a key such as "onednn.isa", or NULL; valid until the process ends. The last of several
  * entries with one key counts. */
 const char *axle__option(const char *key);
+/* Warn, in the log, about entries that begin with `backend` and a dot and are not among its names,
+ * `known`, which '\n' separates. */
+void axle__options_check(const char *backend, const char *known);
 /* Parse AXLE_OPTIONS afresh; for tests. */
 void axle__options_reset(void);
 

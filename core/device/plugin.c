@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "device/elf.h"
 #include "device/guard.h"
@@ -44,6 +45,7 @@ typedef struct first_call {
     axle_device_info *devices;
     const char *name;     /* that the plugin must have; NULL for any */
     const char *findings; /* the plugin's; NULL for none */
+    const char *options;  /* as well */
     int checked;          /* what check_table says */
     bool broken;          /* it crashed or hung: never call it again */
     axle_status status;
@@ -139,10 +141,11 @@ static void call_probe(void *arg)
         AXLE_HAS(call->plugin, axle_plugin, probe) ? call->plugin->probe() : SCORE_UNASKED;
 }
 
-static void call_findings(void *arg)
+static void call_extension(void *arg)
 {
     first_call *call = arg;
     call->findings = call->plugin->extension(AXLE_EXTENSION_FINDINGS);
+    call->options = call->plugin->extension(AXLE_EXTENSION_OPTIONS);
 }
 
 static void call_count(void *arg)
@@ -235,7 +238,7 @@ static int ask(first_call *call, bool trusted)
     if (code == AXLE_OK)
         code = guarded(call, call_probe, "probe", trusted);
     if (code == AXLE_OK && AXLE_HAS(call->plugin, axle_plugin, extension))
-        code = guarded(call, call_findings, "extension", trusted);
+        code = guarded(call, call_extension, "extension", trusted);
     if (code == AXLE_OK && call->score <= 0)
         code = finds_nothing(call);
     return code ? code : read_devices(call, trusted);
@@ -257,6 +260,8 @@ static int load(const char *name, axle__backend *backend)
         backend->broken = call.broken;
         return code;
     }
+    if (call.options)
+        axle__options_check(backend->name, call.options);
     backend->plugin = call.plugin;
     backend->score = trusted ? SCORE_REFERENCE : call.score;
     backend->device_count = call.count;

@@ -40,7 +40,8 @@ typedef struct bench_work {
 
 /*
  * Let `n` works take turns, `repeat` times each, after warming up; short ones run many times in
- * each turn, which begins with runs that do not count. seconds[k] is the median of work k's times for a run.
+ * each turn, which begins with runs that do not count. seconds[k] is the median of work k's times
+ * for a run.
  */
 int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds);
 

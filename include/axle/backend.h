@@ -318,6 +318,13 @@ typedef struct axle_plugin {
  */
 #define AXLE_EXTENSION_FINDINGS "findings"
 
+/**
+ * Extension: the names (char *) of the settings that the plugin reads with the host's option(), such
+ * as "opencl.tune", separated by '\n'. Axle warns of others that are set in the plugin's name. Valid
+ * until the process ends.
+ */
+#define AXLE_EXTENSION_OPTIONS "options"
+
 /** The only exported symbol; the major version is part of its name. */
 #define AXLE_PLUGIN_ENTRY "axle_plugin_init_v1"
 typedef const axle_plugin *(*axle_plugin_init_fn)(const axle_host *host, axle_error *error);

@@ -2,6 +2,7 @@
 /* Which instruction set's loops run. */
 #include "kernel.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -40,12 +41,26 @@ static const isa_entry isas[] = {
 
 enum { ISA_COUNT = sizeof(isas) / sizeof(isas[0]) };
 
+/* Warn once that the option names no loops of this machine. */
+static void tell_of_isa(const axle_host *host)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    char text[160] = "option onednn.isa is ignored, for it names none of this machine's loops:";
+    for (int k = 0; k < ISA_COUNT; k++)
+        if (isas[k].available())
+            strcat(strcat(text, " "), isas[k].loops->isa);
+    if (!atomic_flag_test_and_set(&told))
+        host->log(host->ctx, AXLE_LOG_WARN, "onednn", text);
+}
+
 const cpu_loops *cpu_loops_choose(const axle_host *host)
 {
     const char *wanted = host->option ? host->option(host->ctx, "onednn.isa") : NULL;
     for (int k = 0; wanted && k < ISA_COUNT; k++)
         if (strcmp(isas[k].loops->isa, wanted) == 0 && isas[k].available())
             return isas[k].loops;
+    if (wanted)
+        tell_of_isa(host);
     for (int k = 0; k < ISA_COUNT - 1; k++)
         if (isas[k].available())
             return isas[k].loops;

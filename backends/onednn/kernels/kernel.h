@@ -56,7 +56,8 @@
 KERNEL_LIST(KERNEL_DECLARE)
 #undef KERNEL_DECLARE
 
-/* The loops for this machine, or those that option "onednn.isa" names if the machine has them. */
+/* The loops for this machine, or those that option "onednn.isa" names if the machine has them.
+ * oneDNN's own primitives are not among them; ONEDNN_MAX_CPU_ISA limits those. */
 const cpu_loops *cpu_loops_choose(const axle_host *host);
 
 /* A prepared operator of `size` bytes, zero but for its head; NULL and an error where memory is

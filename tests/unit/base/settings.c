@@ -118,6 +118,16 @@ static void options_are_parsed(void **state)
     assert_non_null(strstr(lines, "'oops'"));
 }
 
+static void unknown_options_are_told(void **state)
+{
+    (void)state;
+    setenv("AXLE_OPTIONS", "chip.tune=0,chip.tiels=8,chips.x=1,other.tiels=2", 1);
+    axle__options_check("chip", "chip.tune\nchip.tiles");
+    assert_int_equal(line_count, 1);
+    assert_non_null(strstr(lines, "unknown option chip.tiels"));
+    assert_non_null(strstr(lines, "nearest known one is chip.tiles"));
+}
+
 static void without_memory_defaults_serve(void **state)
 {
     (void)state;
@@ -150,6 +160,7 @@ static const struct CMUnitTest tests[] = {
     SETTINGS("an unknown variable is told once, with the nearest name", stranger_is_told),
     SETTINGS("known variables are not told", known_names_are_quiet),
     SETTINGS("AXLE_OPTIONS is a list of key=value", options_are_parsed),
+    SETTINGS("an option that its backend does not know is told", unknown_options_are_told),
     SETTINGS("without memory there are defaults and an error", without_memory_defaults_serve),
 };
 UNIT_MAIN(tests)
