@@ -294,6 +294,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/accumulate.c \
 	%D%/train/agree.c \
 	%D%/train/agree.h \
+	%D%/train/batch_size.c \
 	%D%/train/bucket.c \
 	%D%/train/bucket.h \
 	%D%/train/checkpoint.h \

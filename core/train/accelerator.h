@@ -55,6 +55,7 @@ struct axle_accelerator {
     axle_group *group;
     bool mixed; /* processes compute on different backends */
     bool triggered;
+    bool trial; /* of a batch size: processes do not meet */
     axle__prepared *prepared;
     int count;
     axle__loop loops[AXLE__MOST_LOOPS]; /* the innermost last */
@@ -84,6 +85,9 @@ int axle__local_after_step(axle_accelerator *accelerator, axle_optimizer *optimi
 
 /* The loader's observer; user is the accelerator. */
 void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
+
+/* Forget the window under way, gradients and all; optimizers do not step before the next one. */
+void axle__window_abandon(axle_accelerator *accelerator);
 
 /* The innermost loop under way, or the block; NULL where there is neither. */
 axle__loop *axle__current_loop(const axle_accelerator *accelerator);

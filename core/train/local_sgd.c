@@ -5,7 +5,8 @@
 
 bool axle__is_alone(const axle_accelerator *accelerator)
 {
-    return axle_process_count(accelerator) == 1 || accelerator->options.local_sgd > 0;
+    return axle_process_count(accelerator) == 1 || accelerator->options.local_sgd > 0 ||
+           accelerator->trial;
 }
 
 int axle__check_local(const axle_accelerator_options *options)

@@ -306,14 +306,19 @@ static int check_loss(const axle_accelerator *accelerator, const axle_tensor *lo
                           axle_process_index(accelerator), *value);
 }
 
-/* A loss of one of the processes is not finite: the window goes, on all of them. */
-static void abandon_window(axle_accelerator *accelerator, axle__loop *loop)
+void axle__window_abandon(axle_accelerator *accelerator)
 {
     int at = 0;
     drop_window(accelerator);
     for (axle_optimizer *o; (o = axle__next_optimizer(accelerator, &at));)
         o->suspended = true;
     accelerator->window = (axle__window){.ends = true};
+}
+
+/* A loss of one of the processes is not finite: the window goes, on all of them. */
+static void abandon_window(axle_accelerator *accelerator, axle__loop *loop)
+{
+    axle__window_abandon(accelerator);
     accelerator->group->nonfinite = AXLE__LOSS_FINITE;
     if (loop)
         loop->counted = true;

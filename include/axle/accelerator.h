@@ -164,6 +164,30 @@ AXLE_API int axle_accelerator_set_comm_hook(axle_accelerator *accelerator, axle_
  * saving. Without it parameters are equal, and nothing happens. */
 AXLE_API int axle_average_parameters(axle_accelerator *accelerator);
 
+/** Try a batch of that many rows: forward and backward, as in the loop, on new memory. */
+typedef int (*axle_batch_size_fn)(int64_t batch, void *user);
+/**
+ * The first of start, start/2, start/4 ... that fits into memory, on all processes.
+ *
+ *     static int try(int64_t batch, void *user)
+ *     {
+ *         axle_tensor *x = axle_zeros(AXLE_DTYPE_F32, AXLE_DIMS(batch, 1, 28, 28));
+ *         return axle_backward(acc, axle_mean_all(axle_module_forward(net, x)));
+ *     }
+ *     axle_find_batch_size(acc, 1024, try, NULL, &batch);
+ *
+ * For objects that are prepared already, whose parameters, gradients and moments have their memory.
+ * During a trial axle_backward() meets no other process and axle_optimizer_step() does nothing; @p
+ * fn must not meet others by itself. Parameters, moments, buffers and random numbers are afterwards
+ * what they were, and gradients are forgotten.
+ *
+ * @param fn  returns AXLE_OK or an error. AXLE_ERR_NOMEM asks for less: caches are given back to
+ * the device, and half is tried. Any other error ends the search on all processes.
+ * @return AXLE_OK; AXLE_ERR_NOMEM where not even 1 fits; AXLE_ERR_STATE inside a window.
+ */
+AXLE_API int axle_find_batch_size(axle_accelerator *accelerator, int64_t start,
+                                  axle_batch_size_fn fn, void *user, int64_t *out);
+
 /** Batches a window. */
 AXLE_API int axle_accumulate_count(const axle_accelerator *accelerator);
 /** Whether the batch under way ends a window, so that the optimizer will step. With a budget that
