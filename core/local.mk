@@ -310,6 +310,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/checkpoint_snapshot.c \
 	%D%/train/checkpoint_writer.c \
 	%D%/train/comm_hook.c \
+	%D%/train/log.c \
 	%D%/train/join.c \
 	%D%/train/local_sgd.c \
 	%D%/train/precision.c \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -81,8 +82,10 @@ int axle__group_wait(axle_group *group, axle__task *task)
 {
     if (group->size > 1) {
         pthread_mutex_lock(&group->mutex);
+        int64_t start = task->done ? 0 : axle__clock_ns();
         while (!task->done)
             pthread_cond_wait(&group->changed, &group->mutex);
+        group->waited_ns += start ? axle__clock_ns() - start : 0;
         pthread_mutex_unlock(&group->mutex);
     }
     return task->status ? axle_error_set(task->status, "%s", task->message) : AXLE_OK;
@@ -336,6 +339,14 @@ int axle_group_leave(axle_group *group)
     }
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+double axle_group_waited(axle_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    int64_t waited = group->waited_ns;
+    pthread_mutex_unlock(&group->mutex);
+    return 1e-9 * (double)waited;
 }
 
 int axle_group_rank(const axle_group *group)

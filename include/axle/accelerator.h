@@ -332,6 +332,24 @@ AXLE_API int axle_main_process_first_end(axle_accelerator *accelerator, int loca
 AXLE_API void axle_set_trigger(axle_accelerator *accelerator);
 /** @param out  whether any process set the flag. */
 AXLE_API int axle_check_trigger(axle_accelerator *accelerator, int *out);
+/** Which processes write a line of axle_log_line(). */
+enum {
+    AXLE_LOG_PER_JOB = 0,    /**< the main process */
+    AXLE_LOG_PER_HOST = 1,   /**< the first process of each host */
+    AXLE_LOG_PER_PROCESS = 2 /**< every one */
+};
+/**
+ * Write a log line, as axle_log_write() does, on some of the processes.
+ * @param accelerator  NULL: this process writes.
+ * @param level        as in axle_log_set_level().
+ * @param scope        AXLE_LOG_PER_...
+ */
+AXLE_API void axle_log_line(const axle_accelerator *accelerator, int level, int scope,
+                            const char *format, ...) AXLE_PRINTF(4, 5);
+/** The same, but a text that it wrote before is not written again, as for warnings in a loop; the
+ * last thousand texts are remembered. Any thread. */
+AXLE_API void axle_log_line_once(const axle_accelerator *accelerator, int level, int scope,
+                                 const char *format, ...) AXLE_PRINTF(4, 5);
 /** Print to standard output on the main process only. */
 AXLE_API void axle_print(const axle_accelerator *accelerator, const char *format, ...)
     AXLE_PRINTF(2, 3);

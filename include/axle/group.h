@@ -42,6 +42,9 @@ AXLE_API int axle_group_leave(axle_group *group);
 
 AXLE_API int axle_group_rank(const axle_group *group);
 AXLE_API int axle_group_size(const axle_group *group);
+/** Seconds in which threads of this process waited for collectives, those of backward included, so
+ * far: what is not hidden behind their work. 0 in a group of one. */
+AXLE_API double axle_group_waited(axle_group *group);
 /** Among the processes of this host. */
 AXLE_API int axle_group_local_rank(const axle_group *group);
 AXLE_API int axle_group_local_size(const axle_group *group);

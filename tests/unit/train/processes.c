@@ -555,7 +555,70 @@ static void loops_of_other_lengths(void **state)
     job_forget(&j);
 }
 
+/* Lines that a process wrote, by their text. */
+static void count_line(int level, const char *component, const char *message, void *user)
+{
+    int *counts = user;
+    if (level == 2 && strcmp(component, "program") == 0)
+        counts[*message - 'a']++;
+}
+
+static int logs(axle_group *unused, void *user)
+{
+    (void)unused;
+    (void)user;
+    int counts[26] = {0};
+    axle_accelerator *acc;
+    if (open_accelerator(&acc))
+        return JOB_FAILED;
+    int rank = axle_process_index(acc);
+    axle_log_redirect(count_line, counts);
+    for (int k = 0; k < 3; k++) {
+        axle_log_line(acc, 2, AXLE_LOG_PER_JOB, "a %d", k);
+        axle_log_line(acc, 2, AXLE_LOG_PER_HOST, "b %d", k);
+        axle_log_line(acc, 2, AXLE_LOG_PER_PROCESS, "c %d", k);
+        axle_log_line_once(acc, 2, AXLE_LOG_PER_JOB, "d");
+        axle_log_line_once(acc, 2, AXLE_LOG_PER_PROCESS, "e");
+        axle_log_line_once(NULL, 2, AXLE_LOG_PER_JOB, "f %d", k);
+    }
+    axle_log_redirect(NULL, NULL);
+    CHECK(counts[0] == (rank == 0 ? 3 : 0));
+    CHECK(counts[1] == (axle_is_local_main_process(acc) ? 3 : 0));
+    CHECK(counts[2] == 3 && counts[3] == (rank == 0) && counts[4] == 1 && counts[5] == 3);
+    axle_accelerator_release(acc);
+    return 0;
+}
+
+static void logging_once(void **state)
+{
+    (void)state;
+    job j = job_run_with(2, 0.0, true, logs, NULL);
+    job_expect_good(&j);
+}
+
+/* Rank 0 comes late, so rank 1 waits, and both know. */
+static int waits(axle_group *group, void *user)
+{
+    (void)user;
+    CHECK(axle_group_waited(group) < 0.25);
+    if (axle_group_rank(group) == 0)
+        job_sleep(0.5);
+    CHECK(axle_barrier(group) == AXLE_OK);
+    double waited = axle_group_waited(group);
+    CHECK(axle_group_rank(group) == 0 || (waited >= 0.25 && waited < 60.0));
+    return 0;
+}
+
+static void waiting_is_measured(void **state)
+{
+    (void)state;
+    job j = job_run(2, waits, NULL);
+    job_expect_good(&j);
+}
+
 static const struct CMUnitTest tests[] = {
+    UNIT("lines are logged once a job, a host or a process, or once at all", logging_once),
+    UNIT("the time spent waiting for other processes is known", waiting_is_measured),
     UNIT("every sample is gathered once, for every number of rows", every_sample_once),
     UNIT("a last batch is split as evenly as it goes", rows_are_split_evenly),
     UNIT("metrics are of the inner loop, then of the outer one again", loops_nest),
