@@ -322,6 +322,7 @@ cli_tests = \
 	%D%/cli/launch_output.sh \
 	%D%/cli/meeting.sh \
 	%D%/cli/test.sh \
+	%D%/cli/plot.sh \
 	%D%/cli/processes.sh \
 	%D%/cli/train.sh \
 	%D%/cli/train_tuning.sh \

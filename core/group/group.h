@@ -41,7 +41,7 @@ struct axle_group {
     axle__task *first, *last; /* tasks waiting */
     bool stopping;
     int64_t waited_ns; /* by those who asked, for what was not yet done */
-    int lost_rank; /* the first process that was lost; -1 */
+    int lost_rank;     /* the first process that was lost; -1 */
     char lost_reason[256];
     bool poisoned;
     char poison[AXLE__TASK_MESSAGE];

@@ -17,7 +17,7 @@ typedef struct command {
     const char *program; /* placeholder of a program with arguments, which end the options; NULL */
     size_t program_offset; /* where the settings keep it: a char **, NULL-terminated */
     /* Where there is no such list: the one operand that the command needs, taken like the value of
-     * an option. */
+     * an option; of a list, one or more files or folders. */
     const cli_option *needed;
     const cli_option *options;
     const void *defaults; /* the settings struct that the options' offsets refer to */
@@ -27,7 +27,7 @@ typedef struct command {
 } command;
 
 extern const command backend_check_command, bench_command, config_command, info_command,
-    launch_command, test_command, train_command;
+    launch_command, plot_command, test_command, train_command;
 
 /* Print `axle NAME: message` on standard error, where the message is Axle's recorded error, with a
  * prefix if that is not NULL. Returns EXIT_FAILED. */

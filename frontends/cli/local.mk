@@ -68,6 +68,13 @@ axle_SOURCES = \
 	%D%/option_value.h \
 	%D%/options.c \
 	%D%/options.h \
+	%D%/plot.c \
+	%D%/plot.h \
+	%D%/plot_picture.c \
+	%D%/plot_read.c \
+	%D%/plot_scale.c \
+	%D%/plot_scale.h \
+	%D%/plot_text.c \
 	%D%/progress.c \
 	%D%/progress.h \
 	%D%/standardise.c \
@@ -93,10 +100,13 @@ axle_SOURCES = \
 	%D%/train_options.c \
 	%D%/train_profile.c \
 	%D%/train_report.c \
+	%D%/train_track.c \
+	%D%/train_track.h \
 	%D%/whole_file.c \
 	%D%/whole_file.h
-axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
-axle_LDADD = frontends/check/libcheck.la libaxle-models.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS)
+axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) $(CAIRO_CFLAGS)
+axle_LDADD = frontends/check/libcheck.la libaxle-models.la libaxle-track.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS) \
+	$(CAIRO_LIBS)
 axle_LDFLAGS = $(AM_LDFLAGS) $(AXLE_ORIGIN_LDFLAGS)
 
 dist_man_MANS += \
@@ -106,6 +116,7 @@ dist_man_MANS += \
 	%D%/axle-config.1 \
 	%D%/axle-info.1 \
 	%D%/axle-launch.1 \
+	%D%/axle-plot.1 \
 	%D%/axle-test.1 \
 	%D%/axle-train.1
 

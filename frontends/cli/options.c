@@ -81,10 +81,11 @@ static int parse_needed(const command *command, int argc, char **argv, void *set
     char problem[PROBLEM_SIZE];
     if (optind == argc)
         return options_usage(command, "there is no %s", command->operand);
-    if (optind + 1 < argc)
+    if (command->needed->kind != OPTION_LIST && optind + 1 < argc)
         return options_usage(command, "unexpected argument '%s'", argv[optind + 1]);
-    if (option_value_parse(command->needed, argv[optind], settings, problem))
-        return options_usage(command, "%s: %s", command->operand, problem);
+    for (int k = optind; k < argc; k++)
+        if (option_value_parse(command->needed, argv[k], settings, problem))
+            return options_usage(command, "%s: %s", command->operand, problem);
     return -1;
 }
 
@@ -217,11 +218,20 @@ static void print_option(const command *command, const cli_option *option, FILE 
     fputc('\n', to);
 }
 
+static int takes_several(const command *command)
+{
+    return command->needed && command->needed->kind == OPTION_LIST;
+}
+
 void options_help(const command *command, FILE *to)
 {
     fprintf(to, "Usage: axle %s [OPTION]...", command->name);
     if (command->operand)
-        fprintf(to, command->needed ? " %s" : " [%s]...", command->operand);
+        fprintf(to,
+                !command->needed         ? " [%s]..."
+                : takes_several(command) ? " %s..."
+                                         : " %s",
+                command->operand);
     if (command->program)
         fprintf(to, " [--] %s", command->program);
     fprintf(to, "\n\n%s\n\n", command->about);
@@ -270,6 +280,8 @@ void options_complete(const command *command, const char *name, FILE *to)
         fputs("<program>\n", to);
     if (command->operands)
         print_lines(command->operands(), to);
-    if (command->needed)
+    if (takes_several(command))
+        fputs("<file>\n", to);
+    else if (command->needed)
         complete_value(command->needed, to);
 }

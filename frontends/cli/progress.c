@@ -24,7 +24,8 @@ static void log_above(int level, const char *component, const char *message, voi
     fprintf(stderr, "%saxle: %s: %s: %s\n", clear_line, names[level], component, message);
 }
 
-void progress_begin(progress *progress, int quiet, int64_t epochs, int64_t updates, int64_t every)
+void progress_begin(progress *progress, int quiet, int64_t epochs, int64_t updates, int64_t every,
+                    double waited)
 {
     progress->quiet = quiet;
     progress->terminal = isatty(STDERR_FILENO);
@@ -34,6 +35,7 @@ void progress_begin(progress *progress, int quiet, int64_t epochs, int64_t updat
     progress->before = 0;
     progress->start = clock_seconds();
     progress->drawn = 0.0;
+    progress->waited = waited;
     if (!quiet && progress->terminal)
         axle_log_redirect(log_above, NULL);
 }
@@ -62,13 +64,16 @@ static void format_state(const progress *progress, const progress_state *state, 
     double elapsed = now - progress->start;
     double an_update = elapsed / (double)(state->update - progress->before);
     double left = an_update * (double)(progress->updates - state->update);
-    char time[32];
+    char time[32], waiting[32] = "";
     format_duration(left, time, sizeof(time));
+    if (state->waited >= 0.0 && elapsed > 0.0)
+        snprintf(waiting, sizeof(waiting), "  comm %.0f%%",
+                 100.0 * (state->waited - progress->waited) / elapsed);
     snprintf(out, size,
              "epoch %" PRId64 "/%" PRId64 " %s %" PRId64 "/%" PRId64
-             "  loss %.4f  %.0f samples/s  %s left",
+             "  loss %.4f  lr %.2g  %.0f samples/s%s  %s left",
              state->epoch, progress->epochs, bar, state->update, progress->updates, state->loss,
-             elapsed > 0.0 ? (double)state->rows / elapsed : 0.0, time);
+             state->lr, elapsed > 0.0 ? (double)state->rows / elapsed : 0.0, waiting, time);
 }
 
 static void draw(const progress *progress, const progress_state *state, double now)

@@ -11,16 +11,19 @@ typedef struct progress {
     int64_t every;           /* updates between two plain lines */
     int64_t before;          /* updates that an earlier run made */
     double start, drawn;     /* seconds */
+    double waited;           /* seconds waited for other processes before the start */
 } progress;
 
 typedef struct progress_state {
     int64_t epoch, update; /* from 1 */
     int64_t rows;          /* samples so far */
-    double loss;
+    double loss, lr;
+    double waited; /* seconds waited for other processes, ever; negative where there are none */
 } progress_state;
 
 /* Output goes to standard error. */
-void progress_begin(progress *progress, int quiet, int64_t epochs, int64_t updates, int64_t every);
+void progress_begin(progress *progress, int quiet, int64_t epochs, int64_t updates, int64_t every,
+                    double waited);
 /* After an update. Costs little where there is nothing to draw. */
 void progress_update(progress *progress, const progress_state *state);
 /* Clear the line. */

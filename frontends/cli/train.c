@@ -9,6 +9,7 @@
 
 #include "axle/models.h"
 #include "interrupt.h"
+#include "train_track.h"
 
 /* ------------------------------------------------------------------ making what a run needs */
 
@@ -140,6 +141,7 @@ static int set_up(training *training)
 
 static void tear_down(training *training)
 {
+    axle_tracker_release(training->tracker);
     loss_log_discard(&training->log);
     axle_ema_release(training->ema);
     axle_scheduler_release(training->scheduler);
@@ -237,7 +239,9 @@ static int report(training *training)
 /* A model that was trained is saved before anything else can go wrong. */
 static int train(training *training)
 {
-    int code = train_loop(training);
+    int code = train_track_begin(training);
+    if (!code)
+        code = train_loop(training);
     if (!code)
         code = train_checkpoint_finish(training);
     if (!code)
@@ -248,6 +252,8 @@ static int train(training *training)
         code = save_model(training);
     if (!code)
         code = train_evaluate(training);
+    if (!code)
+        code = train_track_end(training);
     if (!code)
         code = report(training);
     if (!code)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "axle/axle.h"
+#include "axle/track.h"
 #include "command.h"
 #include "loss_log.h"
 #include "progress.h"
@@ -14,6 +15,7 @@ typedef struct train_settings {
     /* Positions in the lists of names; model -1: lenet, precision -1: AXLE_PRECISION. */
     int task, model, optimizer, schedule, dtype, wire, precision;
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
+    const char *track, *track_dir;                  /* likewise */
     const char *freeze, *lora;
     double ema; /* decay; 0: off */
     int grad_checkpoint;
@@ -59,7 +61,11 @@ typedef struct training {
     axle_model *model;
     axle_optimizer *optimizer;
     axle_scheduler *scheduler;
-    axle_ema *ema; /* NULL: parameters are not averaged */
+    axle_ema *ema;         /* NULL: parameters are not averaged */
+    axle_tracker *tracker; /* NULL: none is wanted */
+    double tracked;        /* time of what was tracked last */
+    int64_t tracked_rows;  /* rows until then */
+    double lr;             /* of the last update */
     loss_log log;
     progress progress;
     train_ticks ticks;

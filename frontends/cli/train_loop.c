@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "interrupt.h"
 #include "train.h"
+#include "train_track.h"
 
 /* A mean of losses that are means over rows themselves. */
 typedef struct mean {
@@ -42,6 +43,7 @@ static int train_batch(training *training, axle_batch *batch, double *loss, int 
     if (!code)
         code = axle_tensor_item(out.loss, loss);
     *ends = axle_is_update(training->accelerator);
+    training->lr = axle_optimizer_lr(training->optimizer, 0);
     if (!code)
         code = axle_optimizer_step(training->optimizer);
     if (!code && training->ema)
@@ -56,6 +58,13 @@ static int mean_of_all(training *training, const mean *mean, double *out)
 {
     double own = mean->rows > 0 ? mean_value(mean) : 0.0;
     return axle_weighted_mean(training->accelerator, own, (double)mean->rows, out);
+}
+
+/* Seconds waited for other processes; negative where there are none. */
+static double waited_so_far(const training *training)
+{
+    axle_group *group = axle_accelerator_group(training->accelerator);
+    return axle_group_size(group) > 1 ? axle_group_waited(group) : -1.0;
 }
 
 /* After an update. */
@@ -74,9 +83,14 @@ static int note_update(training *training, const mean *window)
     result->last_loss = loss;
     loss_log_write(&training->log, result->updates, loss);
     int64_t rows = result->rows * axle_process_count(training->accelerator);
-    progress_state state = {axle_loader_epoch(training->loader) + 1, result->updates, rows, loss};
+    progress_state state = {.epoch = axle_loader_epoch(training->loader) + 1,
+                            .update = result->updates,
+                            .rows = rows,
+                            .loss = loss,
+                            .lr = training->lr,
+                            .waited = waited_so_far(training)};
     progress_update(&training->progress, &state);
-    return AXLE_OK;
+    return train_track_update(training, loss);
 }
 
 /* Each process adds what it has of the epoch; in a checkpoint is what all have. */
@@ -150,9 +164,9 @@ int train_loop(training *training)
     const train_settings *settings = training->settings;
     int code = interrupt_signal() ? AXLE_ERR_INTERRUPTED : AXLE_OK;
     axle_module_train(axle_model_module(training->model), 1);
-    progress_begin(&training->progress,
-                   settings->quiet || !axle_is_main_process(training->accelerator),
-                   settings->epochs, training->updates, settings->log_every);
+    progress_begin(
+        &training->progress, settings->quiet || !axle_is_main_process(training->accelerator),
+        settings->epochs, training->updates, settings->log_every, waited_so_far(training));
     training->progress.before = training->result.updates;
     double start = clock_seconds();
     while (!code && training->result.updates < training->updates)

@@ -194,5 +194,9 @@ const char *train_contradiction(const train_settings *settings)
         return "--ema: with --local-sgd the averages of the processes would differ";
     if (settings->warmup_ratio > 0.0 && settings->schedule == SCHEDULE_step)
         return "--warmup-ratio: the schedule step has no warm-up";
+    if (settings->track && !settings->track_dir && !settings->output)
+        return "--track needs a folder: --track-dir or --output";
+    if (settings->track_dir && !settings->track)
+        return "--track-dir is for --track, which says what to write there";
     return train_checkpoint_contradiction(settings);
 }

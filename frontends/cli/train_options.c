@@ -4,6 +4,7 @@
 
 #include "axle/models.h"
 #include "train.h"
+#include "train_track.h"
 
 static const char *const *tasks(void)
 {
@@ -142,6 +143,10 @@ const cli_option train_options[] = {
                  .help = "go on from a checkpoint: the output folder's latest, or this one"),
     TRAIN_OPTION("loss-log", FILE, loss_log, .value = "FILE",
                  .help = "write the loss of every update there"),
+    TRAIN_OPTION("track", TEXT, track, .value = "KINDS", .unset = "off", .check = train_track_check,
+                 .help = "record the run, in --output: jsonl,csv,tensorboard"),
+    TRAIN_OPTION("track-dir", FOLDER, track_dir, .value = "DIR", .unset = "--output",
+                 .help = "record it there"),
     TRAIN_OPTION("profile", FILE, profile, .value = "FILE",
                  .help = "write a Chrome trace there, and end with a table of where the time went"),
     TRAIN_OPTION("log-every", INTEGER, log_every, .value = "N", .low = 1, .high = MOST,

@@ -121,7 +121,7 @@ shows_plan_and_lines()
     AXLE_BACKEND=reference "$AXLE" train --model mlp --data "$work/data" --batch-size 5 --log-every 2 \
         >"$work/out" 2>"$work/err" &&
         grep -q '^5 x 1 process x 1 accumulation = 5 per update; 4 updates an epoch; f32; ref' "$work/err" &&
-        [ "$(grep -c '^epoch 1/1 update [24]/4  loss .* samples/s .* left$' "$work/err")" -eq 2 ]
+        [ "$(grep -c '^epoch 1/1 update [24]/4  loss .* lr .* samples/s .* left$' "$work/err")" -eq 2 ]
 }
 
 is_quiet()
@@ -137,6 +137,18 @@ draws_bar()
         "$work/typescript" >/dev/null 2>&1 </dev/null || return 1
     grep -q '\[#*\.*\] [0-9]*/4  loss' "$work/typescript" &&
         grep -q "$(printf '\033')\[Kmlp on reference: 4 updates" "$work/typescript"
+}
+
+# The record's losses are those of the loss log, and what comes after training is there.
+tracks()
+{
+    train --data "$work/data" --batch-size 5 --epochs 2 --schedule cosine --track jsonl,csv \
+        --track-dir "$work/record" --loss-log "$work/log" >"$work/out" || return 1
+    awk -F, '$3 == "loss" { print $1, $4 }' "$work/record/metrics.csv" >"$work/losses"
+    close "$work/losses" "$work/log" 1e-7 && [ "$(wc -l <"$work/losses")" -eq 8 ] || return 1
+    grep -q '^1,[0-9.]*,lr,0.001$' "$work/record/metrics.csv" &&
+        grep -q '^{"step": 8, .*"eval/accuracy": ' "$work/record/metrics.jsonl" &&
+        [ "$("$json" "$work/record/config.json" schedule)" = cosine ]
 }
 
 says_synthetic()
@@ -165,6 +177,10 @@ check 'a run that --max-steps ends early is the beginning of the whole' eval 'lo
 check '--max-steps ends training early' eval 'log_of --epochs 9 --batch-size 5 --max-steps 3 && log_has 3 "[0-9.]+"'
 check '--output makes the folder and writes the model and the metrics' writes_output
 check 'the plan is shown once, and a line an interval' shows_plan_and_lines
+check '--track records loss, rate and options' tracks
+exits '--track without a folder is refused' 2 'track needs a folder' "$AXLE" train --track csv
+exits 'an unknown tracker is answered with the nearest one' 2 "did you mean 'tensorboard'" \
+    "$AXLE" train --track csv,tensorbord --track-dir "$work/none"
 check '--quiet and --json print one line in all' is_quiet
 check 'without --data it says that the pictures are synthetic' says_synthetic
 if command -v script >/dev/null 2>&1 && [ "$sanitizer" = no ]; then
