@@ -37,6 +37,8 @@ struct axle_loader {
     axle_device *device; /* NULL: host */
     int64_t *order;      /* of the epoch's samples; NULL as long as there is none, or in order */
     int64_t order_epoch;
+    int64_t *ends; /* of the batches that the user's sampler made */
+    int sampled;   /* what came of that */
 
     axle__prefetch *prefetch;
     bool running;
@@ -123,9 +125,53 @@ static void stop_run(axle_loader *loader)
     loader->running = false;
 }
 
+/* Batches of the user's must be of samples that there are. */
+static int check_batches(const axle_loader *loader, int64_t count)
+{
+    int64_t n = loader->shard.samples, before = 0;
+    if (count < 0)
+        return axle_error_set((int)count, "loader: the sampler of batches failed");
+    for (int64_t k = 0; k < count; k++) {
+        if (k >= n || loader->ends[k] <= before || loader->ends[k] > n)
+            return axle_error_set(AXLE_ERR_INDEX,
+                                  "loader: batch %" PRId64
+                                  " of the sampler of batches ends at %" PRId64 ", after %" PRId64
+                                  "; there are %" PRId64 " samples",
+                                  k, k < n ? loader->ends[k] : n, before, n);
+        before = loader->ends[k];
+    }
+    for (int64_t k = 0; k < before; k++)
+        if (loader->order[k] < 0 || loader->order[k] >= n)
+            return axle_error_set(AXLE_ERR_INDEX,
+                                  "loader: the sampler of batches names sample %" PRId64
+                                  " of %" PRId64,
+                                  loader->order[k], n);
+    return AXLE_OK;
+}
+
+/* Let the user's sampler, where there is one, make the batches of the epoch. */
+static int sample_batches(axle_loader *loader)
+{
+    const axle_loader_options *o = &loader->options;
+    size_t room = (size_t)loader->shard.samples + 1;
+    if (!o->batches)
+        return AXLE_OK;
+    if (!loader->ends && !(loader->ends = axle__alloc(room, sizeof(*loader->ends))))
+        return axle_error_code();
+    if (!loader->order && !(loader->order = axle__alloc(room, sizeof(*loader->order))))
+        return axle_error_code();
+    int64_t count = o->batches(loader->epoch, loader->shard.samples, loader->order, loader->ends,
+                               o->batches_user);
+    int code = check_batches(loader, count);
+    loader->shard.ends = loader->ends;
+    loader->shard.batches = code ? 0 : count;
+    return code;
+}
+
 static int make_order(axle_loader *loader)
 {
-    if (!loader->options.shuffle || (loader->order && loader->order_epoch == loader->epoch))
+    if (loader->options.batches || !loader->options.shuffle ||
+        (loader->order && loader->order_epoch == loader->epoch))
         return AXLE_OK;
     if (!loader->order)
         loader->order = axle__alloc((size_t)loader->shard.samples, sizeof(*loader->order));
@@ -209,7 +255,10 @@ static void close_turn(axle_loader *loader)
 static void go_to_epoch(axle_loader *loader, int64_t epoch)
 {
     stop_run(loader);
-    loader->epoch = epoch;
+    if (epoch != loader->epoch) {
+        loader->epoch = epoch;
+        loader->sampled = sample_batches(loader);
+    }
     loader->position = 0;
     loader->shard.origin = 0;
 }
@@ -259,6 +308,12 @@ int axle_loader_next(axle_loader *loader, axle_batch **out)
     close_turn(loader);
     if (!loader->started)
         start_epoch(loader);
+    if (loader->sampled) {
+        int code = loader->sampled;
+        leave_epoch(loader);
+        loader->status = code;
+        return 0;
+    }
     if (loader->position >= axle__shard_length(&loader->shard)) {
         leave_epoch(loader);
         return 0;
@@ -314,12 +369,33 @@ static int64_t global_batch(const axle_loader *loader)
     return loader->shard.process_count * loader->shard.batch_size;
 }
 
+/* Samples that the epoch gave so far, on all processes. */
+static int64_t given_samples(const axle_loader *loader)
+{
+    if (!loader->ends)
+        return loader->shard.origin + loader->position * global_batch(loader);
+    return loader->position > 0 ? loader->ends[loader->position - 1] : 0;
+}
+
+static void continue_from(axle_loader *loader, int64_t samples)
+{
+    int64_t length = axle_loader_length(loader), batch = 0;
+    if (!loader->ends) {
+        loader->shard.origin = samples % global_batch(loader);
+        loader->position = samples / global_batch(loader);
+        return;
+    }
+    while (batch < length && loader->ends[batch] <= samples)
+        batch++;
+    loader->position = batch;
+}
+
 axle_loader_state axle_loader_get_state(const axle_loader *loader)
 {
     axle_loader_state state = AXLE_LOADER_STATE_INIT;
     if (!loader)
         return state;
-    int64_t given = loader->shard.origin + loader->position * global_batch(loader);
+    int64_t given = given_samples(loader);
     state.epoch = loader->epoch;
     state.length = loader->shard.samples;
     state.samples = given < state.length ? given : state.length;
@@ -358,14 +434,16 @@ int axle_loader_set_state(axle_loader *loader, const axle_loader_state *state)
         return code;
     if (loader->started)
         leave_epoch(loader);
-    if (loader->options.seed != s.seed) {
+    if (loader->options.seed != s.seed && !loader->ends) {
         axle__free(loader->order);
         loader->order = NULL;
     }
     go_to_epoch(loader, s.epoch);
     loader->options.seed = s.seed;
-    loader->shard.origin = s.complete ? 0 : s.samples % global_batch(loader);
-    loader->position = s.complete ? axle_loader_length(loader) : s.samples / global_batch(loader);
+    if (s.complete)
+        loader->position = axle_loader_length(loader);
+    else
+        continue_from(loader, s.samples);
     return AXLE_OK;
 }
 
@@ -413,9 +491,16 @@ int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options
     axle__object_init(&loader->object, AXLE__OBJECT_LOADER);
     loader->dataset = axle_dataset_retain(dataset);
     loader->options = all;
-    loader->shard = (axle__shard){samples, all.batch_size, 1, 0, all.drop_last != 0, 0};
-    *out = loader;
-    return AXLE_OK;
+    loader->shard = (axle__shard){.samples = samples,
+                                  .batch_size = all.batch_size,
+                                  .process_count = 1,
+                                  .drop_last = all.drop_last != 0};
+    code = sample_batches(loader);
+    if (code)
+        axle_loader_release(loader);
+    else
+        *out = loader;
+    return code;
 }
 
 axle_loader *axle_loader_retain(axle_loader *loader)
@@ -434,6 +519,7 @@ void axle_loader_release(axle_loader *loader)
     axle__prefetch_destroy(loader->prefetch);
     axle_dataset_release(loader->dataset);
     axle__free(loader->order);
+    axle__free(loader->ends);
     axle__free(loader);
 }
 

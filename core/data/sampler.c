@@ -40,6 +40,8 @@ void axle__permutation(uint64_t seed, uint64_t epoch, int64_t n, int64_t *out)
 
 int64_t axle__shard_length(const axle__shard *shard)
 {
+    if (shard->ends)
+        return shard->batches;
     int64_t global = shard->process_count * shard->batch_size;
     int64_t samples = shard->samples - shard->origin, full = samples / global;
     return full + (!shard->drop_last && samples % global != 0);
@@ -50,8 +52,12 @@ axle__rows axle__shard_rows(const axle__shard *shard, int64_t batch)
     int64_t count = shard->process_count, index = shard->process_index;
     int64_t global = count * shard->batch_size;
     int64_t start = shard->origin + batch * global, left = shard->samples - start;
-    if (left > global)
+    if (shard->ends) {
+        start = batch > 0 ? shard->ends[batch - 1] : 0;
+        left = shard->ends[batch] - start;
+    } else if (left > global) {
         left = global;
+    }
     int64_t share = left / count, longer = left % count;
     axle__rows rows = {
         .first = start + index * share + (index < longer ? index : longer),

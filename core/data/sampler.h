@@ -22,6 +22,8 @@ typedef struct axle__shard {
     /* Where the epoch's first batch begins, below a global batch: not 0 where an epoch goes on that
      * was begun with another size. */
     int64_t origin;
+    const int64_t *ends; /* where global batches end that somebody else made; NULL: as said above */
+    int64_t batches;     /* so many */
 } axle__shard;
 
 /* Positions in the epoch's order that a process takes in a batch. */

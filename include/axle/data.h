@@ -135,6 +135,16 @@ AXLE_API int axle_collate_pad(axle_batch *const *samples, int64_t n, axle_batch 
 
 typedef struct axle_loader axle_loader;
 
+/**
+ * A sampler of batches of your own. Called for each epoch, on all processes alike.
+ * @param n      samples in the data set.
+ * @param order  room for n numbers of samples: those of the first global batch, of the second, ...
+ * @param ends   room for n: how many numbers of @p order the batches up to each one have.
+ * @return how many batches there are, or an AXLE_ERR_....
+ */
+typedef int64_t (*axle_batches_fn)(int64_t epoch, int64_t n, int64_t *order, int64_t *ends,
+                                   void *user);
+
 /** Starts from AXLE_LOADER_OPTIONS_INIT. */
 typedef struct axle_loader_options {
     size_t struct_size;
@@ -148,10 +158,14 @@ typedef struct axle_loader_options {
     int prefetch;            /**< batches fetched ahead by each worker */
     axle_collate_fn collate; /**< for sets that have only get; NULL: axle_collate_pad with 0 */
     void *collate_user;
+    /** Which samples make up the global batches, of which each process takes its slice; batch_size,
+     * shuffle and drop_last then count for nothing. NULL: those. */
+    axle_batches_fn batches;
+    void *batches_user;
 } axle_loader_options;
 #define AXLE_LOADER_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL                                  \
+        sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL, NULL, NULL                      \
     }
 
 /** @param options  NULL for the defaults. The data set is retained. */

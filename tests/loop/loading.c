@@ -166,6 +166,93 @@ static int repeats(void)
     return 0;
 }
 
+/* A user's batches of 1, 2, 3, ... samples, from the last one down in odd epochs. */
+static int64_t growing_batches(int64_t epoch, int64_t n, int64_t *order, int64_t *ends, void *user)
+{
+    int64_t count = 0, end = 0, last = *(int64_t *)user;
+    for (int64_t k = 0; k < n; k++)
+        order[k] = epoch % 2 ? n - 1 - k : k;
+    while (end < n) {
+        end += count + 1;
+        ends[count++] = end < n ? end : n;
+    }
+    if (last == -1)
+        order[0] = n;
+    if (last == -2)
+        return AXLE_ERR_IO;
+    return count;
+}
+
+static int keeps_batches(void)
+{
+    static seen s;
+    int64_t mode = 0;
+    axle_accelerator *acc;
+    axle_loader *loader;
+    if (loop_open(NULL, &acc))
+        return 1;
+    for (int workers = 0; workers <= 4; workers += 4) {
+        axle_loader_options o = loading(4, 1, 0, workers);
+        o.batches = growing_batches;
+        o.batches_user = &mode;
+        if (loop_numbers(22, &o, &loader))
+            return 1;
+        EXPECT(axle_prepare(acc, loader) == AXLE_OK);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            EXPECT(axle_loader_length(loader) == 7);
+            if (gather_epoch(acc, loader, &s) || is_whole(&s, 22))
+                return 1;
+            for (int64_t k = 0; k < 22; k++)
+                EXPECT(s.ids[k] == (epoch % 2 ? 21 - k : k));
+            EXPECT(s.steps == 7 && s.ends[0] == 1 && s.ends[5] == 21 && s.ends[6] == 22);
+        }
+        /* Three batches of 1, 2 and 3 into the epoch, and on from there. */
+        axle_batch *batch;
+        for (int k = 0; k < 3; k++)
+            EXPECT(axle_loader_next(loader, &batch));
+        axle_loader_state state = axle_loader_get_state(loader);
+        EXPECT(state.samples == 6 && axle_loader_set_state(loader, &state) == AXLE_OK);
+        EXPECT(axle_loader_position(loader) == 3 && axle_loader_next(loader, &batch));
+        axle_tensor *ids = axle_gather_for_metrics(acc, axle_batch_get(batch, "input"));
+        int64_t got[4];
+        EXPECT(ids && axle_tensor_count(ids) == 4);
+        EXPECT(axle_tensor_read(ids, got, sizeof(got)) == AXLE_OK);
+        for (int64_t k = 0; k < 4; k++)
+            EXPECT(got[k] == 21 - 6 - k);
+        axle_loader_release(loader);
+    }
+    axle_accelerator_release(acc);
+    return 0;
+}
+
+/* Batches of samples that are not there are refused, at once or in a later epoch. */
+static int refuses_batches(void)
+{
+    int64_t mode = -1;
+    axle_loader *loader;
+    axle_batch *batch;
+    axle_dataset *set;
+    axle_loader_options o = loading(4, 0, 0, 0);
+    o.batches = growing_batches;
+    o.batches_user = &mode;
+    EXPECT(axle_synthetic_image_dataset_create(5, 1, &set) == AXLE_OK);
+    EXPECT(loop_refused(axle_loader_create(set, &o, &loader), AXLE_ERR_INDEX, "sample 5 of 5"));
+    mode = -2;
+    EXPECT(loop_refused(axle_loader_create(set, &o, &loader), AXLE_ERR_IO, "sampler of batches"));
+    mode = 0;
+    EXPECT(axle_loader_create(set, &o, &loader) == AXLE_OK);
+    mode = -1;
+    int64_t steps = 0;
+    while (axle_loader_next(loader, &batch))
+        steps++;
+    EXPECT(steps == axle_loader_length(loader) || steps == 3);
+    EXPECT(!axle_loader_next(loader, &batch));
+    EXPECT(loop_refused(axle_loader_status(loader), AXLE_ERR_INDEX, "sample 5 of 5"));
+    axle_loader_release(loader);
+    axle_dataset_release(set);
+    return 0;
+}
+
 /* The active loop is the inner one, then the outer one again: metrics are of its batch. */
 static int nests(void)
 {
@@ -265,6 +352,8 @@ static int drops_the_last(void)
 const loop_check loop_loading[] = {
     {"5", "global batches hold the same samples for every number of processes", loads_the_same},
     {"6", "metrics cover each sample once, with workers and without", gathers_each_once},
+    {"6", "batches of the user's own sampler stay what they are", keeps_batches},
+    {"6", "batches of samples that are not there are refused", refuses_batches},
     {"7", "epochs differ, a seed repeats, seeds differ", repeats},
     {"8", "loops over few samples have as many steps on all processes", steps_together},
     {"9", "the active loader is the inner one, then the outer one, then none", nests},

@@ -5,7 +5,11 @@
 
 static axle__shard shard_of(int64_t n, int64_t batch, int64_t count, int64_t index, bool drop_last)
 {
-    return (axle__shard){n, batch, count, index, drop_last, 0};
+    return (axle__shard){.samples = n,
+                         .batch_size = batch,
+                         .process_count = count,
+                         .process_index = index,
+                         .drop_last = drop_last};
 }
 
 static void assert_rows(axle__shard shard, int64_t batch, int64_t first, int64_t count,
