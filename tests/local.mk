@@ -309,6 +309,7 @@ cli_tests = \
 	%D%/cli/backends.sh \
 	%D%/cli/bad_input.sh \
 	%D%/cli/bench.sh \
+	%D%/cli/checkpoint.sh \
 	%D%/cli/config.sh \
 	%D%/cli/demo.sh \
 	%D%/cli/help.sh \

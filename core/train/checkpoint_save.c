@@ -110,6 +110,12 @@ static int check_time(const axle_accelerator *accelerator, const char *who)
                               "update",
                               who, (long long)accelerator->window.batches,
                               accelerator->options.accumulate);
+    int local = accelerator->options.local_sgd;
+    if (local > 0 && axle_process_count(accelerator) > 1 && axle__updates_of(accelerator) % local)
+        return axle_error_set(AXLE_ERR_STATE,
+                              "%s: the processes' parameters differ until they are averaged, after "
+                              "every %d updates",
+                              who, local);
     return AXLE_OK;
 }
 

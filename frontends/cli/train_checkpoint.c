@@ -52,34 +52,12 @@ static int load_run(const void *bytes, size_t size, void *user)
     return AXLE_OK;
 }
 
-static int save_ema(axle_state_writer *writer, void *user)
+static int register_run(training *training)
 {
-    void *bytes;
-    size_t size;
-    int code = axle_ema_export(((training *)user)->ema, &bytes, &size);
-    if (code)
-        return code;
-    code = axle_state_write(writer, bytes, size);
-    axle_free(bytes);
-    return code;
-}
-
-static int load_ema(const void *bytes, size_t size, void *user)
-{
-    return axle_ema_import(((training *)user)->ema, bytes, size);
-}
-
-static int register_all(training *training)
-{
-    axle_state_callbacks run = AXLE_STATE_CALLBACKS_INIT, ema = AXLE_STATE_CALLBACKS_INIT;
+    axle_state_callbacks run = AXLE_STATE_CALLBACKS_INIT;
     run.save = save_run;
     run.load = load_run;
-    ema.save = save_ema;
-    ema.load = load_ema;
-    int code = axle_register_state(training->accelerator, "train", &run, training);
-    if (!code && training->ema)
-        code = axle_register_state(training->accelerator, "ema", &ema, training);
-    return code;
+    return axle_register_state(training->accelerator, "train", &run, training);
 }
 
 int train_checkpoint_note(training *training, double loss)
@@ -112,6 +90,8 @@ const char *train_checkpoint_contradiction(const train_settings *settings)
         return "--resume latest: --output says where from";
     if ((settings->keep > 0 || settings->save_async) && settings->save_every == 0)
         return "--keep and --save-async go with --save-every";
+    if (settings->local_sgd > 0 && settings->save_every % settings->local_sgd)
+        return "--save-every: with --local-sgd a multiple of that";
     return NULL;
 }
 
@@ -175,7 +155,7 @@ int train_checkpoint_begin(training *training)
     options.every = settings->save_every;
     options.keep = (int)settings->keep;
     options.asynchronous = settings->save_async;
-    int code = register_all(training);
+    int code = register_run(training);
     if (!code && settings->output)
         code = axle_checkpoint_configure(training->accelerator, &options);
     return code ? code : resume(training);

@@ -53,7 +53,8 @@ AXLE_BEGIN_DECLS
  * @param directory  the checkpoint's folder, which is replaced where it is a checkpoint; NULL: a
  *                   name like step-00001200, by the number of updates, in the configured folder.
  * @return AXLE_OK; AXLE_ERR_STATE inside a window of accumulation, whose gradients are in no file,
- *         or where nothing is prepared; AXLE_ERR_IO where it could not be written, and then what
+ *         where nothing is prepared, or between two averages of local SGD (of which the main
+ *         process's moments are saved); AXLE_ERR_IO where it could not be written, and then what
  *         was saved before is untouched, and training may go on. Where saving is asynchronous, what
  *         is returned is the outcome of the one before.
  */
