@@ -324,6 +324,7 @@ cli_tests = \
 	%D%/cli/meeting.sh \
 	%D%/cli/test.sh \
 	%D%/cli/plot.sh \
+	%D%/cli/precision.sh \
 	%D%/cli/processes.sh \
 	%D%/cli/train.sh \
 	%D%/cli/train_tuning.sh \

@@ -153,7 +153,7 @@ static int judge(axle_accelerator *accelerator, axle_optimizer *optimizer, axle_
     bool finite = true;
     int status = axle__optimizer_check_finite(optimizer, &finite);
     double found = finite ? 0.0 : 1.0;
-    if (!status && axle_process_count(accelerator) > 1)
+    if (!status && !axle__is_alone(accelerator))
         status = axle__reduce_numbers(accelerator, AXLE_DTYPE_F64, &found, 1, AXLE_REDUCE_MAX);
     if (!status)
         *verdict = found > 0.0 ? AXLE__GRADIENTS_OVERFLOWED : AXLE__GRADIENTS_FINITE;

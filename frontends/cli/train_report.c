@@ -48,6 +48,7 @@ static int put_run(json_t *object, const training *training, const axle_device *
     wrong |= put_text(object, "device", axle_device_name(device));
     wrong |= put_integer(object, "processes", axle_process_count(training->accelerator));
     wrong |= put_text(object, "dtype", train_dtypes()[settings->dtype]);
+    wrong |= put_real(object, "loss_scale", axle_loss_scale(training->accelerator));
     wrong |= put_text(object, "optimizer", train_optimizers()[settings->optimizer]);
     wrong |= put_text(object, "schedule", train_schedules()[settings->schedule]);
     wrong |= put_integer(object, "seed", settings->seed);
