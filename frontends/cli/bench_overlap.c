@@ -143,21 +143,19 @@ static void tear_down(overlap *o)
 enum { STEP, FORWARD, ALONE, WAY, TOGETHER, WORKS };
 _Static_assert(WORKS <= (int)BENCH_GROUP_WORKS, "more works than bench_group_measure() takes");
 
-/* Members that a process alone has, too, and those about the others. */
+/* A process alone has a step, and nothing to hide. */
 static json_t *to_json(const overlap *o, const bench_time *time, double hidden)
 {
-    double forward = time[FORWARD].wall;
-    json_t *more =
-        json_pack("{s:I, s:I, s:f, s:f, s:f, s:f}", "parameters",
-                  (json_int_t)axle_module_parameter_count(o->net), "batch_size",
-                  (json_int_t)axle_tensor_dim(o->input, 0), "median_ms", time[STEP].wall * BENCH_MS,
-                  "step_ms", time[STEP].wall * BENCH_MS, "forward_ms", forward * BENCH_MS,
-                  "backward_ms", (time[ALONE].wall - forward) * BENCH_MS);
+    double forward = time[FORWARD].wall, step = time[STEP].wall * BENCH_MS;
+    json_t *more = json_pack(
+        "{s:I, s:I, s:f, s:f}", "parameters", (json_int_t)axle_module_parameter_count(o->net),
+        "batch_size", (json_int_t)axle_tensor_dim(o->input, 0), "median_ms", step, "step_ms", step);
     if (more && axle_group_size(o->group) > 1)
         json_object_update_new(
-            more, json_pack("{s:f, s:f, s:f, s:f}", "communication_ms", time[WAY].wall * BENCH_MS,
-                            "communication_cpu_ms", time[WAY].busy * BENCH_MS,
-                            "backward_with_communication_ms",
+            more, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "forward_ms", forward * BENCH_MS,
+                            "backward_ms", (time[ALONE].wall - forward) * BENCH_MS,
+                            "communication_ms", time[WAY].wall * BENCH_MS, "communication_cpu_ms",
+                            time[WAY].busy * BENCH_MS, "backward_with_communication_ms",
                             (time[TOGETHER].wall - forward) * BENCH_MS, "hidden_share", hidden));
     return more;
 }
@@ -176,12 +174,12 @@ static int report(const bench_settings *settings, const overlap *o, const bench_
     if (settings->json)
         return bench_group_json(settings, o->group, "overlap", about,
                                 axle_accelerator_device(o->accelerator), to_json(o, time, hidden));
-    printf("%-10s %-30s %10.3f ms   forward %.3f ms, backward %.3f ms", "overlap", about,
-           time[STEP].wall * BENCH_MS, forward * BENCH_MS, (alone - forward) * BENCH_MS);
+    printf("%-10s %-30s %10.3f ms", "overlap", about, time[STEP].wall * BENCH_MS);
     if (axle_group_size(o->group) > 1)
-        printf(", communication %.3f ms (%.3f ms of the processor), both %.3f ms: %.2f hidden",
-               way * BENCH_MS, time[WAY].busy * BENCH_MS,
-               (time[TOGETHER].wall - forward) * BENCH_MS, hidden);
+        printf("   forward %.3f ms, backward %.3f ms, communication %.3f ms (%.3f ms of the "
+               "processor), both %.3f ms: %.2f hidden",
+               forward * BENCH_MS, (alone - forward) * BENCH_MS, way * BENCH_MS,
+               time[WAY].busy * BENCH_MS, (time[TOGETHER].wall - forward) * BENCH_MS, hidden);
     putchar('\n');
     fflush(stdout);
     return AXLE_OK;
@@ -198,7 +196,7 @@ static int measure(const bench_settings *settings, overlap *o)
         [WAY] = {way_alone, o, NULL},
         [TOGETHER] = {backward_together, o, NULL},
     };
-    int works = axle_group_size(o->group) > 1 ? WORKS : WAY;
+    int works = axle_group_size(o->group) > 1 ? WORKS : 1;
     if (!code)
         code = bench_group_measure(o->group, work, works, settings->repeat, 1, time);
     return code ? code : report(settings, o, time);
