@@ -3,7 +3,8 @@
  * All-reduce and reduce-scatter. Each process combines one piece of the vector: it receives that
  * piece from all others, adds in the order of ranks, and sends the sum back. That moves as many
  * bytes as a ring, in two hops, and every process gets the same bits. Pieces are cut into segments,
- * so that sums and transfers overlap.
+ * so that sums and transfers overlap. A small vector goes to all as a whole, in one hop, and all
+ * combine it alike.
  */
 #include "base/memory.h"
 #include "group/combine.h"
@@ -14,6 +15,8 @@
 enum { SEGMENT_BYTES = 1 << 20, SEGMENTS_MAX = 1 << 12, DEPTH = 2 };
 /* Numbers of messages: contributions, then results. */
 enum { CONTRIBUTION = 0, RESULT = SEGMENTS_MAX };
+/* Up to so many bytes from each process a hop costs more than they do. */
+enum { SMALL_BYTES = 1 << 17 };
 
 typedef struct reduction {
     axle_group *group;
@@ -175,11 +178,44 @@ static int end(reduction *r, int status)
     return axle__messages_finish(r->group, &r->others, status);
 }
 
+static int exchange(axle_group *group, const axle__task *task, unsigned char *room, size_t bytes)
+{
+    axle__messages messages = {0};
+    int status = AXLE_OK, me = group->rank, size = group->size;
+    uint64_t tag = axle__tag(group, CONTRIBUTION);
+    for (int k = 1; k < size && !status; k++) {
+        int rank = (me + k) % size;
+        status = axle__recv_start(group, &messages, rank, tag, room + (size_t)rank * bytes, bytes);
+    }
+    for (int k = 1; k < size && !status; k++)
+        status = axle__send_start(group, &messages, (me + k) % size, tag, task->in, bytes);
+    return axle__messages_finish(group, &messages, status);
+}
+
+static int all_reduce_small(axle_group *group, const axle__task *task, size_t bytes)
+{
+    const axle__header *header = &task->header;
+    size_t size = (size_t)group->size;
+    unsigned char *room = axle__scratch(group, size * bytes + 1);
+    const void **parts = axle__alloc(size, sizeof(*parts));
+    int status = room && parts ? exchange(group, task, room, bytes) : axle_error_code();
+    for (size_t k = 0; k < size && !status; k++)
+        parts[k] = (int)k == group->rank ? task->in : room + k * bytes;
+    if (!status)
+        status = axle__combine(header->reduction, header->dtype, parts, group->size, task->scale,
+                               task->out, header->count);
+    axle__free(parts);
+    return status;
+}
+
 int axle__all_reduce_data(axle_group *group, axle__task *task)
 {
     reduction r;
     if (group->size == 1 && task->scale == 1.0 && task->in == task->out)
         return AXLE_OK;
+    uint64_t bytes = task->header.count * axle_dtype_size(task->header.dtype);
+    if (group->size > 1 && bytes * (uint64_t)(group->size - 1) <= SMALL_BYTES)
+        return all_reduce_small(group, task, (size_t)bytes);
     int status = set_up(&r, group, task);
     if (!status)
         status = expect_first(&r);
