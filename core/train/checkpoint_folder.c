@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,6 +181,24 @@ int axle_latest_checkpoint(const char *directory, char **out)
 
 /* ------------------------------------------------------------------ what must go */
 
+/* Whether a process is gone, or killed and not yet waited for. */
+static bool is_dead(long pid)
+{
+    char path[40], *text = NULL;
+    size_t size;
+    axle__error_record before;
+    if (kill((pid_t)pid, 0))
+        return errno == ESRCH;
+    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+    axle__error_take(&before);
+    int status = axle__file_read(path, &text, &size);
+    axle__error_restore(&before);
+    const char *name = status ? NULL : strrchr(text, ')');
+    bool dead = name && name[1] == ' ' && (name[2] == 'Z' || name[2] == 'X');
+    axle__free(text);
+    return dead;
+}
+
 /* Whether a name is that of a half-written folder whose process is dead, or this one's, which
  * writes nothing now. */
 static bool is_left_over(const char *name)
@@ -188,7 +207,7 @@ static bool is_left_over(const char *name)
     int64_t pid;
     if (!mark || !axle__parse_integer(mark + strlen(".tmp-"), &pid) || pid <= 0)
         return false;
-    return pid == getpid() || (kill((pid_t)pid, 0) && errno == ESRCH);
+    return pid == getpid() || is_dead((long)pid);
 }
 
 static void remove_or_warn(const char *path)

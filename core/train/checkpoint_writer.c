@@ -44,6 +44,8 @@ static void write_out(axle__checkpoints *c)
 {
     int64_t began = axle__clock_ns();
     size_t bytes = bytes_of(&c->snapshot);
+    if (c->options.directory)
+        axle__checkpoint_sweep(c->options.directory);
     int status = axle__snapshot_write(&c->snapshot, c->path);
     char *folder = status ? NULL : axle__folder_of(c->path);
     if (folder && c->options.directory && strcmp(folder, c->options.directory) == 0)

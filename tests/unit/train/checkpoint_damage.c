@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checkpoints that are damaged, foreign or from the future are refused before anything changes. */
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tensors.h"
+#include "train/training.h"
+
+static char folder[64];
+
+static const char *in(const char *name)
+{
+    static char paths[8][512];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+    return path;
+}
+
+static void shell(const char *format, const char *argument)
+{
+    char command[700];
+    snprintf(command, sizeof(command), format, folder, argument);
+    assert_int_equal(system(command), 0);
+}
+
+static int open_folder(void **state)
+{
+    strcpy(folder, "/tmp/axle-damage.XXXXXX");
+    axle_log_set_level(3);
+    return mkdtemp(folder) ? tensors_open(state) : -1;
+}
+
+static int close_folder(void **state)
+{
+    axle_set_default_dtype(AXLE_DTYPE_F32);
+    shell("rm -rf '%s'%s", "");
+    axle_log_set_level(1);
+    return tensors_close(state);
+}
+
+#define DAMAGE(sentence, function)                                                                 \
+    {                                                                                              \
+        sentence, function, open_folder, close_folder, NULL                                        \
+    }
+
+static const training_plan usual = TRAINING_PLAN;
+
+static void ok(int status)
+{
+    if (status)
+        fail_msg("%d: %s", status, axle_error_message());
+}
+
+/* A training three updates old, whose checkpoint step-00000002 is one behind. */
+static void prepare(training *t)
+{
+    ok(training_open(&usual, t));
+    ok(training_run(t, 1, 2));
+    ok(axle_save_state(t->acc, in("step-00000002")));
+    ok(training_run(t, 1, 1));
+}
+
+/* It is refused by that code, in words that name it, and the training is as before. */
+static void refused(training *t, int code, const char *words)
+{
+    uint64_t before = training_sum(t);
+    axle_random_state random = axle_random_get(), after;
+    int status = axle_load_state(t->acc, in("step-00000002"));
+    if (status != code)
+        fail_msg("expected %d with '%s', got %d: %s", code, words, status, axle_error_message());
+    assert_non_null(strstr(axle_error_message(), "step-00000002"));
+    unit_expect_error(code, words);
+    after = axle_random_get();
+    assert_memory_equal(&random, &after, sizeof(random));
+    assert_true(training_sum(t) == before);
+    assert_int_equal(axle_optimizer_updates(t->opt), 3);
+    assert_int_equal(axle_loader_position(t->loader), 3);
+}
+
+static long size_of(const char *path)
+{
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    return (long)about.st_size;
+}
+
+static int flip(const char *path, long at, int bit)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, at, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, at, SEEK_SET);
+    fputc(byte ^ (1 << bit), file);
+    assert_int_equal(fclose(file), 0);
+    return byte;
+}
+
+static const char *const names[] = {"step-00000002/model.safetensors",
+                                    "step-00000002/optimizer.safetensors",
+                                    "step-00000002/state.json"};
+
+/* Of state.json what is between its words may change, which changes nothing it says. */
+static void flipped_bits_are_found(void **state)
+{
+    (void)state;
+    training t;
+    unsigned random = 12345;
+    prepare(&t);
+    for (int k = 0; k < 240; k++) {
+        const char *path = in(names[k % 3]);
+        random = random * 1103515245u + 12345u;
+        long at = (long)((random >> 8) % (unsigned long)size_of(path));
+        int bit = (int)(random >> 4) % 8, byte = flip(path, at, bit);
+        int blank = byte == ' ' || byte == '\n';
+        uint64_t before = training_sum(&t);
+        int status = axle_load_state(t.acc, in("step-00000002"));
+        if (status == AXLE_OK && !(k % 3 == 2 && (blank || byte == '0')))
+            fail_msg("bit %d of byte %ld of %s, '%c', was not missed", bit, at, path, byte);
+        if (status) {
+            assert_true(training_sum(&t) == before);
+            assert_non_null(strstr(axle_error_message(), "step-00000002"));
+        } else {
+            ok(training_run(&t, 1, 1));
+        }
+        axle_error_clear();
+        flip(path, at, bit);
+    }
+    ok(axle_load_state(t.acc, in("step-00000002")));
+    training_close(&t);
+}
+
+static void short_files_are_found(void **state)
+{
+    (void)state;
+    training t;
+    prepare(&t);
+    for (int k = 0; k < 3; k++) {
+        long size = size_of(in(names[k]));
+        shell("cp -r '%s/step-00000002' '%s'", in("kept"));
+        assert_int_equal(truncate(in(names[k]), size - 1), 0);
+        refused(&t, AXLE_ERR_FORMAT, k < 2 ? "its size is" : "state.json");
+        assert_int_equal(truncate(in(names[k]), 0), 0);
+        refused(&t, AXLE_ERR_FORMAT, k < 2 ? "its size is 0" : "state.json");
+        unlink(in(names[k]));
+        refused(&t, AXLE_ERR_NOT_FOUND, "No such file");
+        shell("cd '%s' && rm -r step-00000002 && mv %s step-00000002", "kept");
+    }
+    training_close(&t);
+}
+
+static void damaged_ones_are_passed_over(void **state)
+{
+    (void)state;
+    training t;
+    char *latest;
+    prepare(&t);
+    ok(axle_save_state(t.acc, in("step-00000003")));
+    flip(in("step-00000003/model.safetensors"), 200, 3);
+    ok(axle_latest_checkpoint(folder, &latest));
+    assert_string_equal(latest, in("step-00000002"));
+    axle_free(latest);
+    ok(axle_load_state(t.acc, folder));
+    assert_int_equal(axle_optimizer_updates(t.opt), 2);
+    flip(in("step-00000002/model.safetensors"), 200, 3);
+    assert_int_equal(axle_load_state(t.acc, folder), AXLE_ERR_NOT_FOUND);
+    unit_expect_error(AXLE_ERR_NOT_FOUND, "no valid checkpoint");
+    training_close(&t);
+}
+
+static void the_future_is_named(void **state)
+{
+    (void)state;
+    training t;
+    prepare(&t);
+    shell("sed -i 's/\"version\": 1/\"version\": 2/' '%s/step-00000002/state.json'%s", "");
+    refused(&t, AXLE_ERR_UNSUPPORTED, "version 2 of the format");
+    shell("echo '{\"format\": \"other\"}' >'%s/step-00000002/state.json'%s", "");
+    refused(&t, AXLE_ERR_FORMAT, "not that of a checkpoint");
+    training_close(&t);
+}
+
+/* A checkpoint of another program. */
+static void expect_foreign(const training_plan *p, int code, const char *words)
+{
+    training t, other;
+    ok(training_open(p, &other));
+    ok(axle_save_state(other.acc, in("step-00000002")));
+    training_close(&other);
+    ok(training_open(&usual, &t));
+    ok(training_run(&t, 1, 3));
+    refused(&t, code, words);
+    training_close(&t);
+}
+
+static void foreign_ones_are_refused(void **state)
+{
+    (void)state;
+    training_plan p = usual;
+    p.width = 6;
+    expect_foreign(&p, AXLE_ERR_SHAPE, "0.weight");
+    p = usual;
+    p.norm = 0;
+    expect_foreign(&p, AXLE_ERR_NOT_FOUND, "tensor");
+}
+
+static void another_optimizer_is_refused(void **state)
+{
+    (void)state;
+    training t;
+    axle_optimizer *sgd;
+    axle_accelerator *acc;
+    axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
+    prepare(&t);
+    o.backend = "reference";
+    o.quiet = 1;
+    ok(axle_accelerator_create(&o, &acc));
+    ok(axle_sgd_create(t.net, NULL, &sgd));
+    ok(axle_prepare(acc, t.net, sgd));
+    assert_int_equal(axle_load_state(acc, in("step-00000002")), AXLE_ERR_NOT_FOUND);
+    unit_expect_error(AXLE_ERR_NOT_FOUND, "optimizer 0 is adamw with 2 moments, the program's sgd");
+    axle_accelerator_release(acc);
+    axle_optimizer_release(sgd);
+    training_close(&t);
+}
+
+/* ------------------------------------------------------------------ models alone */
+
+static void expect_loaded(const training *from, training *to, const char *path)
+{
+    ok(axle_load_model(to->acc, to->net, path));
+    assert_true(training_sum(from) == training_sum(to));
+    ok(training_run(to, 1, 1));
+}
+
+static void models_come_in_pieces(void **state)
+{
+    (void)state;
+    training t, u;
+    axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
+    ok(training_open(&usual, &t));
+    ok(training_run(&t, 1, 3));
+    ok(training_open(&usual, &u));
+    ok(axle_save_model(t.acc, t.net, in("model"), NULL));
+    assert_int_equal(access(in("model/model.safetensors"), F_OK), 0);
+    expect_loaded(&t, &u, in("model"));
+    o.shard_size = 150;
+    ok(axle_save_model(t.acc, t.net, in("model"), &o));
+    assert_int_not_equal(access(in("model/model.safetensors"), F_OK), 0);
+    assert_int_equal(access(in("model/model-00002-of-00004.safetensors"), F_OK), 0);
+    expect_loaded(&t, &u, in("model"));
+    expect_loaded(&t, &u, in("model/model.safetensors.index.json"));
+    assert_int_equal(axle_save_model(t.acc, t.loader, in("model"), NULL), AXLE_ERR_INVALID);
+    unit_expect_error(AXLE_ERR_INVALID, "no model");
+    training_close(&u);
+    training_close(&t);
+}
+
+/* An index whose map is changed by a command of sed. */
+static void expect_bad_index(training *t, const char *change, int code, const char *words)
+{
+    uint64_t before = training_sum(t);
+    shell("cp -r '%s/model' '%s'", in("bad"));
+    shell("cd '%s/bad' && sed -i '%s' model.safetensors.index.json", change);
+    int status = axle_load_model(t->acc, t->net, in("bad"));
+    if (status != code)
+        fail_msg("%s: %d, %s", change, status, axle_error_message());
+    unit_expect_error(code, words);
+    assert_true(training_sum(t) == before);
+    shell("rm -r '%s/bad'%s", "");
+}
+
+static void an_index_is_not_believed(void **state)
+{
+    (void)state;
+    training t;
+    axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
+    o.shard_size = 150;
+    ok(training_open(&usual, &t));
+    ok(axle_save_model(t.acc, t.net, in("model"), &o));
+    ok(training_run(&t, 1, 1));
+    static const char *const outside[] = {"../x.safetensors", "/etc/hostname",
+                                          "a/../../b.safetensors", ".safetensors"};
+    for (int k = 0; k < 4; k++) {
+        char change[200];
+        snprintf(change, sizeof(change), "s|model-00001-of-00004.safetensors|%s|", outside[k]);
+        expect_bad_index(&t, change, AXLE_ERR_FORMAT, "cannot be called");
+    }
+    expect_bad_index(&t, "s/model-00001/missing-00001/", AXLE_ERR_NOT_FOUND, "missing-00001");
+    expect_bad_index(&t, "s/model-00001/model-00002/", AXLE_ERR_FORMAT,
+                     "is not in the file that it names");
+    expect_bad_index(&t, "s/weight_map/weights/", AXLE_ERR_FORMAT, "weight_map");
+    shell("mv '%s/model/model-00001-of-00004.safetensors' '%s'", in("out.safetensors"));
+    assert_int_equal(symlink("../out.safetensors", in("model/model-00001-of-00004.safetensors")),
+                     0);
+    expect_bad_index(&t, "", AXLE_ERR_FORMAT, "cannot be called");
+    training_close(&t);
+}
+
+static const struct CMUnitTest tests[] = {
+    DAMAGE("a bit that is flipped anywhere is found", flipped_bits_are_found),
+    DAMAGE("files that are too short or missing are found", short_files_are_found),
+    DAMAGE("damaged checkpoints are passed over", damaged_ones_are_passed_over),
+    DAMAGE("a version from the future is named", the_future_is_named),
+    DAMAGE("checkpoints of another model are refused", foreign_ones_are_refused),
+    DAMAGE("those of another optimizer, too", another_optimizer_is_refused),
+    DAMAGE("models come in one file or in several", models_come_in_pieces),
+    DAMAGE("an index of several files is not believed", an_index_is_not_believed),
+};
+
+UNIT_MAIN(tests)
