@@ -16,7 +16,7 @@ ADAM = {"lr": 0.01, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.0, "am
         "maximize": False}
 ADAMW = {**ADAM, "weight_decay": 0.01}
 RMSPROP = {"lr": 0.01, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0.0, "momentum": 0.0,
-           "centered": False}
+           "centered": False, "maximize": False}
 
 # op, class, defaults, name and what differs
 TABLE = [
@@ -44,6 +44,7 @@ TABLE = [
         ("centered and momentum", {"centered": True, "momentum": 0.8, "alpha": 0.9}),
         ("everything", {"lr": 0.02, "alpha": 0.95, "eps": 1e-3, "weight_decay": 0.01,
                         "momentum": 0.5, "centered": True}),
+        ("maximize", {"maximize": True, "weight_decay": 0.05}),
     ]),
 ]
 
