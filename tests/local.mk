@@ -119,6 +119,7 @@ unit_tests = \
 	%D%/unit/train/accelerator \
 	%D%/unit/train/checkpoint \
 	%D%/unit/train/checkpoint_damage \
+	%D%/unit/train/checkpoint_processes \
 	%D%/unit/train/batch_size \
 	%D%/unit/train/local_sgd \
 	%D%/unit/train/parallel \
