@@ -141,6 +141,7 @@ static int open_school(school *s)
     axle_sgd_options sgd = AXLE_SGD_OPTIONS_INIT;
     options.accumulate = s->lesson->accumulate;
     options.shard_optimizer = s->lesson->shard;
+    options.precision = "no";
     options.quiet = 1;
     sgd.lr = RATE;
     int code = axle_accelerator_create(&options, &s->accelerator);

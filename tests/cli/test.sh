@@ -36,6 +36,7 @@ field()
 check 'one process passes' passes "$AXLE" test
 check 'with a line a row, and those that need two skipped' table 18 2
 check 'nothing is left in the temporary folder' holds_nothing "$TMPDIR"
+check 'where programs are to use mixed precision, too' passes env AXLE_PRECISION=fp16 "$AXLE" test
 check '--json is one object' passes "$AXLE" test --json
 check 'with the number of processes' field 1 processes
 check 'of passed rows' field 18 passed
