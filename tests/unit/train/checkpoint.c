@@ -589,19 +589,6 @@ static void a_failed_save_harms_nothing(void **state)
     training_close(&whole);
 }
 
-static void a_folder_that_cannot_be_is_named(void **state)
-{
-    (void)state;
-    training t;
-    FILE *file = fopen(in("file"), "w");
-    assert_non_null(file);
-    fclose(file);
-    assert_ok(training_open(&usual, &t));
-    assert_int_equal(axle_save_state(t.acc, in("file/state")), AXLE_ERR_IO);
-    unit_expect_error(AXLE_ERR_IO, "file");
-    training_close(&t);
-}
-
 /* ------------------------------------------------------------------ memory that runs out */
 
 static void saving_survives_exhaustion(void **state)
@@ -698,7 +685,6 @@ static const struct CMUnitTest tests[] = {
     CHECKPOINT("the end of training waits for the writer", the_end_waits),
     CHECKPOINT("a save that fails leaves the last one, and training goes on",
                a_failed_save_harms_nothing),
-    CHECKPOINT("a folder that cannot be made is named", a_folder_that_cannot_be_is_named),
     CHECKPOINT("saving survives each failed allocation", saving_survives_exhaustion),
     CHECKPOINT("loading survives each failed allocation, unchanged", loading_survives_exhaustion),
 };
