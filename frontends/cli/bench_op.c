@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "option_value.h"
 
 enum { MOST_NAMES = 128, NAME_SIZE = 32 };
 #define BACKWARD "_backward"
@@ -267,10 +268,9 @@ static int check_name(const char *name)
     const char *const *all = bench_op_names();
     if (names_find(all, name) >= 0)
         return AXLE_OK;
-    const char *nearest = names_nearest(all, name);
-    return axle_error_set(AXLE_ERR_NOT_FOUND, "--op: there is no '%s'%s%s%s", name,
-                          nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'?" : "");
+    char problem[PROBLEM_SIZE];
+    option_value_unknown(name, all, problem);
+    return axle_error_set(AXLE_ERR_NOT_FOUND, "%s", problem);
 }
 
 int bench_op(const bench_settings *settings)

@@ -63,13 +63,13 @@ static void print_words(const json_t *words, int indent)
     json_array_foreach(words, k, word)
     {
         const char *text = json_string_value(word);
-        int width = (int)strlen(text) + 2;
-        if (column == 0 || column + width > WIDTH) {
+        int width = (int)strlen(text) + 1, fits = column + 1 + width <= WIDTH;
+        if (column == 0 || !fits)
             printf("%s%*s", column ? "\n" : "", indent, "");
-            column = indent;
-        }
-        printf("%s%s", text, k + 1 < count ? ", " : "");
-        column += width;
+        else
+            putchar(' ');
+        column = column == 0 || !fits ? indent + width : column + 1 + width;
+        printf("%s%s", text, k + 1 < count ? "," : "");
     }
     putchar('\n');
 }

@@ -204,23 +204,67 @@ static void print_default(const command *command, const cli_option *option, FILE
 /* A list that is longer is left to completion, and to the answer to an unknown name. */
 enum { MOST_NAMES = 20 };
 
+/* Where the texts of options stand. */
+enum { INDENT = 27, WIDTH = 80 };
+
+/* Print words in lines that begin behind `indent` columns and end within WIDTH; the first stands
+ * behind `used` columns. */
+static void print_wrapped(const char *text, int indent, int used, FILE *to)
+{
+    int column = used > indent ? WIDTH : used;
+    while (*text) {
+        int length = (int)strcspn(text, " \n"), gap = column > indent ? 1 : indent - column;
+        if (column + gap + length > WIDTH) {
+            putc('\n', to);
+            column = 0;
+            gap = indent;
+        }
+        fprintf(to, "%*s%.*s", gap, "", length, text);
+        column += gap + length;
+        text += length;
+        text += strspn(text, " \n");
+    }
+    fputc('\n', to);
+}
+
 static void print_option(const command *command, const cli_option *option, FILE *to)
 {
-    char left[48], letter[] = {'-', option->letter, ',', ' ', '\0'};
+    char left[48], letter[] = {'-', option->letter, ',', ' ', '\0'}, *right = NULL;
+    size_t size;
     snprintf(left, sizeof(left), "%s--%s%s%s", option->letter ? letter : "", option->name,
              option->value ? " " : "", option->value ? option->value : "");
-    fprintf(to, "  %-24s %s", left, option->help);
+    FILE *words = open_memstream(&right, &size);
+    if (!words)
+        return;
+    fputs(option->help, words);
     if (option->names && names_count(option->names()) <= MOST_NAMES) {
-        fputs(": ", to);
-        names_print(option->names(), to);
+        fputs(": ", words);
+        names_print(option->names(), words);
     }
-    print_default(command, option, to);
-    fputc('\n', to);
+    print_default(command, option, words);
+    fclose(words);
+    print_wrapped(right, INDENT, fprintf(to, "  %s", left), to);
+    free(right);
 }
 
 static int takes_several(const command *command)
 {
     return command->needed && command->needed->kind == OPTION_LIST;
+}
+
+static void print_operands(const command *command, FILE *to)
+{
+    char *list = NULL;
+    size_t size;
+    FILE *words = command->operands ? open_memstream(&list, &size) : NULL;
+    if (!words)
+        return;
+    fprintf(words, "%s: ", command->operand);
+    names_print(command->operands(), words);
+    fclose(words);
+    print_wrapped(list, 0, 0, to);
+    putc('\n', to);
+    free(list);
 }
 
 void options_help(const command *command, FILE *to)
@@ -234,12 +278,10 @@ void options_help(const command *command, FILE *to)
                 command->operand);
     if (command->program)
         fprintf(to, " [--] %s", command->program);
-    fprintf(to, "\n\n%s\n\n", command->about);
-    if (command->operands) {
-        fprintf(to, "%s: ", command->operand);
-        names_print(command->operands(), to);
-        fputs("\n\n", to);
-    }
+    fputs("\n\n", to);
+    print_wrapped(command->about, 0, 0, to);
+    putc('\n', to);
+    print_operands(command, to);
     for (const cli_option *option = command->options; option->name; option++)
         print_option(command, option, to);
     fprintf(to, "  %-24s %s\n", "-h, --help", "print this text");

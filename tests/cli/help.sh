@@ -28,6 +28,11 @@ in_help()
     done
 }
 
+fits_terminal()
+{
+    "$AXLE" "$1" --help | awk 'length($0) > 80 { print; bad = 1 } END { exit bad }'
+}
+
 page_renders()
 {
     LC_ALL=C man --warnings -l "$1" >/dev/null 2>"$work/man" && [ ! -s "$work/man" ] ||
@@ -66,6 +71,7 @@ exits 'an unknown option of axle itself is named' 2 "'--nope'" "$AXLE" --nope
 for command in $commands; do
     check "axle $command --help has every option" in_help "$command"
     check "the manual of axle $command has every option" in_manual "$command"
+    check "no line of axle $command --help is longer than 80 columns" fits_terminal "$command"
     exits "an unknown option of axle $command is named" 2 "axle $command: unknown option --nope" \
         "$AXLE" "$command" --nope
 done
