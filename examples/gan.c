@@ -4,17 +4,22 @@
  * an optimizer, in one loop. The generator makes pictures from noise, the discriminator tells them
  * from real ones, and each learns from the other.
  *
- *     gan [UPDATES [DIR]]
+ *     gan [UPDATES [DIR [RUN]]]
  *
- * DIR holds IDX files (Debian: dataset-fashion-mnist); without them the pictures are synthetic.
+ * DIR holds IDX files (Debian: dataset-fashion-mnist); without them the pictures are synthetic. RUN
+ * is a folder for losses and sample pictures; `axle plot --metric discriminator RUN` draws the
+ * first. The loop is the same with several processes (axle launch -n 2 gan) and with several
+ * batches an update (AXLE_ACCUMULATE=2 gan).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "axle/axle.h"
+#include "axle/track.h"
 
-enum { BATCH = 64, NOISE = 64, HIDDEN = 128, SIDE = 28, PIXELS = SIDE * SIDE, SYNTHETIC = 6000 };
+enum { BATCH = 64, NOISE = 64, HIDDEN = 256, SIDE = 28, PIXELS = SIDE * SIDE };
+enum { SYNTHETIC = 6000, SAMPLES = 64, SAMPLE_EVERY = 500, PRINT_EVERY = 50 };
 
 /* ------------------------------------------------------------------ modules
  *
@@ -22,14 +27,15 @@ enum { BATCH = 64, NOISE = 64, HIDDEN = 128, SIDE = 28, PIXELS = SIDE * SIDE, SY
 
 typedef struct generator {
     axle_module base;
-    axle_module *hidden, *norm, *out;
+    axle_module *first, *norm, *hidden, *hidden_norm, *out;
 } generator;
 
 /* z (N, NOISE) -> pictures (N, 1, SIDE, SIDE) in (0, 1). */
 static axle_tensor *generator_forward(axle_module *self, axle_tensor *z)
 {
     const generator *g = (const generator *)self;
-    axle_tensor *h = axle_module_forward(g->norm, axle_module_forward(g->hidden, z));
+    axle_tensor *h = axle_module_forward(g->norm, axle_module_forward(g->first, z));
+    h = axle_module_forward(g->hidden_norm, axle_module_forward(g->hidden, axle_relu(h)));
     axle_tensor *x = axle_sigmoid(axle_module_forward(g->out, axle_relu(h)));
     return axle_reshape(x, AXLE_DIMS(-1, 1, SIDE, SIDE));
 }
@@ -69,18 +75,26 @@ static int add_linear(axle_module *parent, const char *name, int64_t in, int64_t
     return code ? code : axle_module_add_child(parent, name, *layer);
 }
 
+static int add_norm(axle_module *parent, const char *name, int64_t features, axle_module **layer)
+{
+    int code = axle_batch_norm_create(features, 1e-5, 0.1, layer);
+    return code ? code : axle_module_add_child(parent, name, *layer);
+}
+
 static int create_generator(axle_module **out)
 {
     int code = axle_module_new(&generator_class, out);
     if (code)
         return code;
     generator *g = (generator *)*out;
-    code = add_linear(*out, "hidden", NOISE, HIDDEN, &g->hidden);
+    code = add_linear(*out, "first", NOISE, HIDDEN, &g->first);
     if (!code)
-        code = axle_batch_norm_create(HIDDEN, 1e-5, 0.1, &g->norm);
+        code = add_norm(*out, "norm", HIDDEN, &g->norm);
     if (!code)
-        code = axle_module_add_child(*out, "norm", g->norm);
-    return code ? code : add_linear(*out, "out", HIDDEN, PIXELS, &g->out);
+        code = add_linear(*out, "hidden", HIDDEN, 2 * HIDDEN, &g->hidden);
+    if (!code)
+        code = add_norm(*out, "hidden_norm", 2 * HIDDEN, &g->hidden_norm);
+    return code ? code : add_linear(*out, "out", 2 * HIDDEN, PIXELS, &g->out);
 }
 
 static int create_discriminator(axle_module **out)
@@ -101,6 +115,8 @@ typedef struct world {
     axle_loader *loader;
     axle_module *generator, *discriminator;
     axle_optimizer *g_opt, *d_opt;
+    axle_tensor *noise;    /* of the sample pictures */
+    axle_tracker *tracker; /* NULL: losses are printed only */
 } world;
 
 /* How far logits are from saying `real` of every row. */
@@ -124,15 +140,41 @@ static axle_tensor *train_discriminator(world *w, axle_tensor *real, axle_tensor
     return loss;
 }
 
+static int set_wanted(const char *path, axle_tensor *parameter, void *on)
+{
+    (void)path;
+    return axle_tensor_set_requires_grad(parameter, *(const int *)on);
+}
+
 /* The generator learns to make pictures that pass for real. Gradients flow through the
- * discriminator, and the ones that stay in it are forgotten at its next step. */
+ * discriminator, which keeps none of them: they are not of its loss. */
 static axle_tensor *train_generator(world *w, axle_tensor *fake)
 {
+    int off = 0, on = 1;
     axle_optimizer_zero_grad(w->g_opt);
+    axle_module_each_parameter(w->discriminator, set_wanted, &off);
     axle_tensor *loss = judge(axle_module_forward(w->discriminator, fake), 1.0);
     axle_backward(w->acc, loss);
+    axle_module_each_parameter(w->discriminator, set_wanted, &on);
     axle_optimizer_step(w->g_opt);
     return loss;
+}
+
+/* The same noise each time, so that pictures of one place show how it learns. */
+static int sample(world *w, int64_t done)
+{
+    int code = axle_scope_push();
+    if (code)
+        return code;
+    axle_no_grad_push();
+    axle_module_train(w->generator, 0);
+    axle_tensor *pictures = axle_module_forward(w->generator, w->noise);
+    code = pictures ? axle_tracker_log_image(w->tracker, done, "samples", pictures)
+                    : axle_error_code();
+    axle_module_train(w->generator, 1);
+    axle_no_grad_pop();
+    axle_scope_pop();
+    return code;
 }
 
 static int train_both(world *w, axle_batch *batch, double *d_loss, double *g_loss)
@@ -145,6 +187,24 @@ static int train_both(world *w, axle_batch *batch, double *d_loss, double *g_los
     return code ? code : axle_tensor_item(train_generator(w, fake), g_loss);
 }
 
+/* Losses, as means over all processes, and pictures now and then. */
+static int report(world *w, int64_t done, int is_last, axle_batch *batch, double d_loss,
+                  double g_loss)
+{
+    if (done == 1 || done % PRINT_EVERY == 0 || is_last)
+        axle_print(w->acc, "update %lld: discriminator %.4f, generator %.4f\n", (long long)done,
+                   d_loss, g_loss);
+    if (!w->tracker)
+        return AXLE_OK;
+    int code =
+        axle_tracker_log_mean(w->tracker, done, (double)axle_batch_weight(batch),
+                              AXLE_METRICS({"discriminator", d_loss}, {"generator", g_loss}));
+    if (!code && (done % SAMPLE_EVERY == 0 || is_last))
+        code = sample(w, done);
+    return code;
+}
+
+/* An update is what ends a window of batches. */
 static int train(world *w, int64_t updates)
 {
     axle_batch *batch;
@@ -153,11 +213,11 @@ static int train(world *w, int64_t updates)
     int code = AXLE_OK;
     while (done < updates && !code) {
         while (done < updates && !code && axle_loader_next(w->loader, &batch)) {
+            int ends = axle_is_update(w->acc);
             code = train_both(w, batch, &d_loss, &g_loss);
-            done++;
-            if (!code && (done == 1 || done % 50 == 0 || done == updates))
-                printf("update %lld: discriminator %.4f, generator %.4f\n", (long long)done, d_loss,
-                       g_loss);
+            done += ends;
+            if (!code && ends)
+                code = report(w, done, done == updates, batch, d_loss, g_loss);
         }
         if (!code)
             code = axle_loader_status(w->loader);
@@ -176,7 +236,14 @@ static int open_pictures(const char *folder, axle_dataset **out)
     return axle_synthetic_image_dataset_create(SYNTHETIC, 1, out);
 }
 
-static int create(world *w, const char *folder)
+static int open_tracker(world *w, const char *run)
+{
+    axle_tracker_options options = AXLE_TRACKER_OPTIONS_INIT;
+    options.directory = run;
+    return run ? axle_tracker_create(w->acc, &options, &w->tracker) : AXLE_OK;
+}
+
+static int create(world *w, const char *folder, const char *run)
 {
     axle_loader_options loading = AXLE_LOADER_OPTIONS_INIT;
     loading.batch_size = BATCH;
@@ -191,11 +258,16 @@ static int create(world *w, const char *folder)
         axle_adam_create(w->generator, &adam, &w->g_opt) ||
         axle_adam_create(w->discriminator, &adam, &w->d_opt))
         return axle_error_code();
+    w->noise = axle_tensor_retain(axle_randn(AXLE_DTYPE_F32, AXLE_DIMS(SAMPLES, NOISE)));
+    if (!w->noise || open_tracker(w, run))
+        return axle_error_code();
     return axle_prepare(w->acc, w->generator, w->discriminator, w->g_opt, w->d_opt, w->loader);
 }
 
 static void release(world *w)
 {
+    axle_tracker_release(w->tracker);
+    axle_tensor_release(w->noise);
     axle_optimizer_release(w->d_opt);
     axle_optimizer_release(w->g_opt);
     axle_module_release(w->discriminator);
@@ -205,35 +277,18 @@ static void release(world *w)
     axle_accelerator_release(w->acc);
 }
 
-/* A generated picture, a character for two pixels, to see what was learnt. */
-static int draw(world *w)
-{
-    static const char ink[] = " .:-=+*#%@";
-    float pixel[2][PIXELS];
-    axle_scope_push();
-    axle_no_grad_push();
-    axle_module_train(w->generator, 0);
-    axle_tensor *noise = axle_randn(AXLE_DTYPE_F32, AXLE_DIMS(2, NOISE));
-    axle_tensor *pictures = axle_module_forward(w->generator, noise);
-    int code = pictures ? axle_tensor_read(pictures, pixel, sizeof(pixel)) : axle_error_code();
-    axle_no_grad_pop();
-    axle_scope_pop();
-    for (int y = 0; y < SIDE && !code; y += 2, putchar('\n'))
-        for (int k = 0; k < 2; k++)
-            for (int x = 0; x < SIDE; x++)
-                putchar(ink[(int)(pixel[k][y * SIDE + x] * 9.99f)]);
-    return code;
-}
-
 int main(int argc, char **argv)
 {
     world w = {0};
     int64_t updates = argc > 1 ? atoll(argv[1]) : 400;
-    int code = create(&w, argc > 2 ? argv[2] : "/usr/share/datasets/fashion-mnist");
+    const char *folder = argc > 2 ? argv[2] : "/usr/share/datasets/fashion-mnist";
+    int code = create(&w, folder, argc > 3 ? argv[3] : NULL);
     if (!code)
         code = train(&w, updates);
+    if (!code && w.tracker)
+        code = axle_tracker_finish(w.tracker);
     if (!code)
-        code = draw(&w);
+        code = axle_end_training(w.acc);
     if (code)
         fprintf(stderr, "gan: %s\n", axle_error_message());
     release(&w);

@@ -17,7 +17,7 @@ example_ldflags = $(AM_LDFLAGS) -no-install
 %C%_02_linear_regression_LDFLAGS = $(example_ldflags)
 %C%_fashion_mnist_LDADD = libaxle-models.la libaxle.la
 %C%_fashion_mnist_LDFLAGS = $(example_ldflags)
-%C%_gan_LDADD = libaxle.la
+%C%_gan_LDADD = libaxle-track.la libaxle.la
 %C%_gan_LDFLAGS = $(example_ldflags)
 
 # What vendors copy: a project of its own, installed beside the documentation.

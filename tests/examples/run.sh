@@ -25,8 +25,24 @@ run_all()
     check "five updates of the GAN run on $1" on "$1" gan 5 "$work/none"
 }
 
+# Two processes, two batches an update: losses of each update, and pictures at the end.
+gan_records()
+{
+    AXLE_BACKEND=reference AXLE_ACCUMULATE=2 "$AXLE" launch -n 2 "$examples/gan" 3 "$work/none" \
+        "$work/gan" >"$work/gan.out" 2>&1 || { cat "$work/gan.out"; return 1; }
+    [ "$(grep -c '"discriminator": [0-9].*"generator": [0-9]' "$work/gan/metrics.jsonl")" -eq 3 ] &&
+        [ "$(wc -l <"$work/gan/metrics.jsonl")" -eq 3 ] || return 1
+    ! "$AXLE" info | grep -q 'libpng *yes' || [ -s "$work/gan/images/samples/00000003.png" ]
+}
+
 run_all reference
 for path in "$top_builddir"/.libs/backends/*.so; do
     [ ! -e "$path" ] || run_all "$(basename "$path" .so)"
 done
+name='the GAN records losses and pictures of two processes that accumulate'
+if [ -f "$top_builddir/collectives/gloo/.libs/gloo.so" ] && [ "$sanitizer" = no ]; then
+    check "$name" gan_records
+else
+    skip "$name" 'processes cannot meet in this build'
+fi
 finish
