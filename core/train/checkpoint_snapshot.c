@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/folder.h"
 #include "base/log.h"
@@ -14,6 +15,19 @@
 static const uint64_t shard_size = UINT64_C(5) << 30;
 
 /* ------------------------------------------------------------------ memory */
+
+/* Touching fresh memory page by page costs more than copying into it; large pages are few. */
+static void *fresh_memory(size_t size)
+{
+    enum { LARGE_PAGE = 2 << 20, LARGE = 4 * LARGE_PAGE };
+    bool large = size >= LARGE;
+    void *data = axle__alloc_aligned(size ? size : 1, large ? LARGE_PAGE : 64);
+#ifdef MADV_HUGEPAGE
+    if (data && large)
+        madvise(data, size, MADV_HUGEPAGE);
+#endif
+    return data;
+}
 
 static int take_room(axle__rooms *rooms, size_t size, void **out)
 {
@@ -27,7 +41,7 @@ static int take_room(axle__rooms *rooms, size_t size, void **out)
     if (!at)
         return AXLE_ERR_NOMEM;
     rooms->at = at;
-    void *data = axle__alloc_aligned(size ? size : 1, 64);
+    void *data = fresh_memory(size);
     if (!data)
         return AXLE_ERR_NOMEM;
     at[rooms->count++] = (axle__room){data, size, true};
