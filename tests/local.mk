@@ -314,6 +314,7 @@ cli_tests = \
 	%D%/cli/checkpoint.sh \
 	%D%/cli/config.sh \
 	%D%/cli/demo.sh \
+	%D%/cli/estimate_memory.sh \
 	%D%/cli/help.sh \
 	%D%/cli/hosts.sh \
 	%D%/cli/hooks.sh \

@@ -219,6 +219,13 @@ void axle__allocator_trim(axle__allocator *allocator)
     pthread_mutex_unlock(&allocator->lock);
 }
 
+void axle__allocator_reset_peak(axle__allocator *allocator)
+{
+    pthread_mutex_lock(&allocator->lock);
+    allocator->peak = allocator->in_use;
+    pthread_mutex_unlock(&allocator->lock);
+}
+
 void axle__allocator_stats(const axle__allocator *allocator, axle_device_stats *out)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *)&allocator->lock; /* only the books are const here */

@@ -170,6 +170,16 @@ int axle_device_get_stats(const axle_device *device, axle_device_stats *out)
     return AXLE_OK;
 }
 
+void axle_device_reset_peak(axle_device *device)
+{
+    axle__allocator_reset_peak(device->allocator);
+}
+
+void axle_device_dry_run(axle_device *device, int on)
+{
+    device->dry = on != 0;
+}
+
 void axle_device_trim(axle_device *device)
 {
     if (device)

@@ -27,6 +27,7 @@ struct axle_device {
     bool host_visible; /* blocks have a host address */
     bool synchronous;  /* operators are done when they return */
     bool lost;         /* a sticky error was reported */
+    bool dry;          /* operators take memory and compute nothing */
     axle__allocator *allocator;
     axle__op_cache *cache;
     uint64_t op_runs, fallbacks; /* atomic */
@@ -59,6 +60,7 @@ void axle__block_free(axle__block *block);
 int axle__allocator_create(axle_device *device, axle__allocator **out);
 void axle__allocator_destroy(axle__allocator *allocator);
 void axle__allocator_trim(axle__allocator *allocator);
+void axle__allocator_reset_peak(axle__allocator *allocator);
 void axle__allocator_stats(const axle__allocator *allocator, axle_device_stats *out);
 
 /* Copies between host and device, and within a device; done (read) or host memory free again

@@ -169,6 +169,10 @@ static int run_prepared(axle_device *device, const axle__call *call, const axle_
     }
     axle__error_buffer error;
     axle__error_buffer_init(&error);
+    if (device->dry) {
+        axle__block_free(workspace);
+        return AXLE_OK;
+    }
     if (!device->synchronous)
         pthread_mutex_lock(&device->queue_lock);
     axle_status status = device->api->op_run(device->queue, entry->op, &args, &error.error);
@@ -224,7 +228,7 @@ int axle__dispatch(axle_device *device, const axle__call *call)
     else if (entry->route == AXLE__ROUTE_CONTIGUOUS)
         status = axle__contiguous_run(device, call);
     else
-        status = axle__fallback_run(device, call);
+        status = device->dry ? AXLE_OK : axle__fallback_run(device, call);
     axle__op_cache_leave(device->cache, entry);
     return status;
 }

@@ -34,6 +34,9 @@ axle_SOURCES = \
 	%D%/config_file.h \
 	%D%/config_keys.c \
 	%D%/config_write.c \
+	%D%/estimate_measure.c \
+	%D%/estimate_memory.c \
+	%D%/estimate_memory.h \
 	%D%/info.c \
 	%D%/interrupt.c \
 	%D%/interrupt.h \
@@ -114,6 +117,7 @@ dist_man_MANS += \
 	%D%/axle-backend-check.1 \
 	%D%/axle-bench.1 \
 	%D%/axle-config.1 \
+	%D%/axle-estimate-memory.1 \
 	%D%/axle-info.1 \
 	%D%/axle-launch.1 \
 	%D%/axle-plot.1 \

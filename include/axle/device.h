@@ -93,6 +93,14 @@ typedef struct axle_device_stats {
     }
 AXLE_API int axle_device_get_stats(const axle_device *device, axle_device_stats *out);
 
+/** Let bytes_peak begin again from bytes_in_use. */
+AXLE_API void axle_device_reset_peak(axle_device *device);
+/**
+ * Between on and off operators of the device take the memory that they need, and compute nothing:
+ * what a step takes is seen in bytes_peak at no cost of time. Results have their shapes, but no
+ * values, and should not be read. No step of an optimizer may fall between, as parameters would.
+ */
+AXLE_API void axle_device_dry_run(axle_device *device, int on);
 /** Give cached memory back to the device. */
 AXLE_API void axle_device_trim(axle_device *device);
 
