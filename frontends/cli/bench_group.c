@@ -71,7 +71,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *value, int64_t count)
+double bench_median(double *value, int64_t count)
 {
     qsort(value, (size_t)count, sizeof(*value), compare);
     return (value[(count - 1) / 2] + value[count / 2]) / 2.0;
@@ -90,8 +90,8 @@ int bench_group_measure(axle_group *group, const bench_work *work, int n, int64_
             code = take_turn(group, &work[k], runs, &wall[k * repeat + turn],
                              &busy[k * repeat + turn]);
     for (int k = 0; k < n && !code; k++)
-        time[k] =
-            (bench_time){median(wall + k * repeat, repeat), median(busy + k * repeat, repeat)};
+        time[k] = (bench_time){bench_median(wall + k * repeat, repeat),
+                               bench_median(busy + k * repeat, repeat)};
     free(wall);
     return code;
 }

@@ -21,6 +21,8 @@ typedef struct bench_time {
  * the medians of work k's times for a run. */
 int bench_group_measure(axle_group *group, const bench_work *work, int n, int64_t repeat,
                         int64_t runs, bench_time *time);
+/* The median; sorts them. */
+double bench_median(double *value, int64_t count);
 /* A line of JSON of rank 0, which begins with what every line has; `more` is taken over. */
 int bench_group_json(const bench_settings *settings, axle_group *group, const char *what,
                      const char *about, const axle_device *device, json_t *more);
