@@ -59,9 +59,9 @@ static unsigned char *room_of(const reduction *r, int rank, uint32_t number)
 }
 
 /* One whose loop is over brings nothing, and combines its piece for the others. */
-static bool brings(const reduction *r, int rank)
+static bool brings(const axle_group *group, int rank)
 {
-    return !r->group->headers[rank].shadow;
+    return !group->headers[rank].shadow;
 }
 
 static int expect_contributions(reduction *r, uint32_t number)
@@ -69,7 +69,7 @@ static int expect_contributions(reduction *r, uint32_t number)
     int status = AXLE_OK, me = r->group->rank;
     uint64_t bytes = segment_of(r, me, number).count * r->item;
     for (int rank = 0; rank < r->group->size && !status; rank++)
-        if (rank != me && brings(r, rank))
+        if (rank != me && brings(r->group, rank))
             status = axle__recv_start(r->group, &r->contributions, rank,
                                       axle__tag(r->group, CONTRIBUTION + number),
                                       room_of(r, rank, number), bytes);
@@ -79,7 +79,7 @@ static int expect_contributions(reduction *r, uint32_t number)
 static int send_contributions(reduction *r)
 {
     int status = AXLE_OK, me = r->group->rank, size = r->group->size;
-    for (uint32_t number = 0; number < r->segments && brings(r, me); number++)
+    for (uint32_t number = 0; number < r->segments && brings(r->group, me); number++)
         for (int k = 1; k < size && !status; k++) {
             int rank = (me + k) % size;
             axle__range s = segment_of(r, rank, number);
@@ -125,7 +125,7 @@ static int combine_segment(reduction *r, uint32_t number, unsigned char *to)
     if (!parts)
         return axle_error_code();
     for (int rank = 0; rank < size; rank++)
-        if (brings(r, rank))
+        if (brings(r->group, rank))
             parts[count++] =
                 rank == r->group->rank ? r->in + s.first * r->item : room_of(r, rank, number);
     int status =
@@ -137,7 +137,7 @@ static int combine_segment(reduction *r, uint32_t number, unsigned char *to)
 /* Contributions of a segment are waited for in the order in which they were expected. */
 static int take_segment(reduction *r, uint32_t number, unsigned char *to)
 {
-    size_t each = (size_t)(axle__active_count(r->group) - brings(r, r->group->rank));
+    size_t each = (size_t)(axle__active_count(r->group) - brings(r->group, r->group->rank));
     size_t due = segment_of(r, r->group->rank, number).count ? r->contributions.waited + each
                                                              : r->contributions.waited;
     int status = axle__messages_wait(r->group, &r->contributions, due);
@@ -185,10 +185,15 @@ static int exchange(axle_group *group, const axle__task *task, unsigned char *ro
     uint64_t tag = axle__tag(group, CONTRIBUTION);
     for (int k = 1; k < size && !status; k++) {
         int rank = (me + k) % size;
-        status = axle__recv_start(group, &messages, rank, tag, room + (size_t)rank * bytes, bytes);
+        if (brings(group, rank))
+            status =
+                axle__recv_start(group, &messages, rank, tag, room + (size_t)rank * bytes, bytes);
     }
-    for (int k = 1; k < size && !status; k++)
-        status = axle__send_start(group, &messages, (me + k) % size, tag, task->in, bytes);
+    for (int k = 1; k < size && !status; k++) {
+        int rank = (me + k) % size;
+        if (brings(group, rank))
+            status = axle__send_start(group, &messages, rank, tag, task->in, bytes);
+    }
     return axle__messages_finish(group, &messages, status);
 }
 
@@ -196,13 +201,17 @@ static int all_reduce_small(axle_group *group, const axle__task *task, size_t by
 {
     const axle__header *header = &task->header;
     size_t size = (size_t)group->size;
+    int count = 0;
+    if (!brings(group, group->rank)) /* the others need nobody for it */
+        return AXLE_OK;
     unsigned char *room = axle__scratch(group, size * bytes + 1);
     const void **parts = axle__alloc(size, sizeof(*parts));
     int status = room && parts ? exchange(group, task, room, bytes) : axle_error_code();
     for (size_t k = 0; k < size && !status; k++)
-        parts[k] = (int)k == group->rank ? task->in : room + k * bytes;
+        if (brings(group, (int)k))
+            parts[count++] = (int)k == group->rank ? task->in : room + k * bytes;
     if (!status)
-        status = axle__combine(header->reduction, header->dtype, parts, group->size, task->scale,
+        status = axle__combine(header->reduction, header->dtype, parts, count, task->scale,
                                task->out, header->count);
     axle__free(parts);
     return status;
