@@ -151,6 +151,17 @@ tracks()
         [ "$("$json" "$work/record/config.json" schedule)" = cosine ]
 }
 
+# From a checkpoint that is older than the record.
+tracks_on()
+{
+    train --data "$work/data" --batch-size 5 --epochs 2 --max-steps 6 --no-eval --save-every 2 \
+        --output "$work/long" --track jsonl >"$work/out" 2>&1 &&
+        train --data "$work/data" --batch-size 5 --epochs 2 --no-eval --output "$work/long" \
+            --resume "$work/long/step-00000004" --track jsonl >"$work/out" 2>&1 || return 1
+    got=$(sed 's/^{"step": \([0-9]*\),.*/\1/' "$work/long/metrics.jsonl" | tr '\n' ' ')
+    [ "$got" = '1 2 3 4 5 6 7 8 ' ] || { echo "$got"; return 1; }
+}
+
 says_synthetic()
 {
     AXLE_BACKEND=reference "$AXLE" train --model mlp --max-steps 2 --no-eval >"$work/out" 2>&1 &&
@@ -178,6 +189,7 @@ check '--max-steps ends training early' eval 'log_of --epochs 9 --batch-size 5 -
 check '--output makes the folder and writes the model and the metrics' writes_output
 check 'the plan is shown once, and a line an interval' shows_plan_and_lines
 check '--track records loss, rate and options' tracks
+check 'the record of a resumed run has each update once' tracks_on
 exits '--track without a folder is refused' 2 'track needs a folder' "$AXLE" train --track csv
 exits 'an unknown tracker is answered with the nearest one' 2 "did you mean 'tensorboard'" \
     "$AXLE" train --track csv,tensorbord --track-dir "$work/none"
