@@ -102,6 +102,21 @@ computes_again()
     done
 }
 
+# Stopped after 12 updates and gone on from the checkpoint after 10.
+resumes_averages()
+{
+    for resumes_lora in '' '--lora rank=2'; do
+        rm -rf "$work/whole" "$work/parts"
+        # shellcheck disable=SC2086 # none or two words
+        train --data "$work/data" --batch-size 5 --epochs 5 --no-eval --ema 0.9 $resumes_lora --output "$work/whole" &&
+            train --data "$work/data" --batch-size 5 --epochs 5 --no-eval --ema 0.9 $resumes_lora --output "$work/parts" \
+                --save-every 5 --max-steps 12 &&
+            train --data "$work/data" --batch-size 5 --epochs 5 --no-eval --ema 0.9 $resumes_lora --output "$work/parts" \
+                --save-every 5 --resume latest &&
+            cmp "$work/whole/model.safetensors" "$work/parts/model.safetensors" || return 1
+    done
+}
+
 check '--freeze counts what is left to train' freezes
 check '--freeze leaves parameters as they are' frozen_stays
 exits '--freeze with a pattern that nothing matches is an error' 1 "no parameter matches 'encoder" \
@@ -110,6 +125,7 @@ exits 'a model that is frozen as a whole is an error' 1 'nothing is left to trai
     train --data "$work/data" --freeze '*'
 check '--lora trains adapters, writes them, and merges them into the model' adapts
 check '--ema evaluates averages, and leaves training as it is' averages
+check 'averages and adapters go on from a checkpoint with the same bits' resumes_averages
 check '--grad-checkpoint changes no bit' computes_again
 check '--local-sgd changes nothing where there is one process' eval \
     'train --data "$work/data" --batch-size 5 --no-eval --loss-log "$work/plain.log" >"$work/out" &&
