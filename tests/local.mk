@@ -66,6 +66,7 @@ unit_tests = \
 	%D%/unit/device/allocator \
 	%D%/unit/device/cache \
 	%D%/unit/device/dispatch \
+	%D%/unit/device/dry_run \
 	%D%/unit/device/guard \
 	%D%/unit/device/hook \
 	%D%/unit/device/plugin \

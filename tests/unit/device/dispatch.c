@@ -354,27 +354,6 @@ static void results_without_elements_reach_no_device(void **state)
 
 /* ------------------------------------------------------------------ failures */
 
-/* Memory is taken, and nothing runs. */
-static void a_dry_run_takes_memory_alone(void **state)
-{
-    (void)state;
-    axle_device *device = &the_board.device;
-    axle_tensor *x = VECTOR(1, 2);
-    board_workspace = 100000;
-    axle_device_reset_peak(device);
-    uint64_t before = stats().bytes_in_use;
-    assert_true(stats().bytes_peak == before);
-    axle_device_dry_run(device, 1);
-    axle_scope_push();
-    assert_non_null(axle_neg(x));
-    axle_scope_pop();
-    axle_device_dry_run(device, 0);
-    assert_int_equal(board_runs, 0);
-    assert_true(stats().bytes_in_use == before && stats().bytes_peak >= before + 100000);
-    EXPECT(axle_neg(x), -1, -2);
-    assert_int_equal(board_runs, 1);
-}
-
 static void a_failed_preparation_is_not_remembered(void **state)
 {
     (void)state;
@@ -684,7 +663,6 @@ static const struct CMUnitTest tests[] = {
     ON(ready, "a workspace is lent for a run", a_workspace_is_lent),
     ON(ready, "the layout that a device likes is given", the_layout_that_a_device_likes_is_given),
     ON(ready, "results without elements reach no device", results_without_elements_reach_no_device),
-    ON(ready, "a dry run takes memory, and runs nothing", a_dry_run_takes_memory_alone),
     ON(ready, "a failed preparation is not remembered", a_failed_preparation_is_not_remembered),
     ON(ready, "a failed run tells the device's words", a_failed_run_tells_the_devices_words),
     ON(ready, "a lost device runs nothing more", a_lost_device_runs_nothing_more),
