@@ -73,6 +73,10 @@ static int joins_after(int longest, int most)
         EXPECT(loop_item(axle_accelerator_reduce(r.acc, own, AXLE_REDUCE_MAX)) == loop_item(own));
         EXPECT(axle_tensor_count(axle_accelerator_gather(r.acc, own)) == 1);
         EXPECT(axle_broadcast(axle_accelerator_group(r.acc), own, loop_rank) == AXLE_OK);
+        axle_tensor *wide = axle_full(AXLE_DTYPE_F64, AXLE_DIMS(40000), 3.0 + loop_rank);
+        wide = axle_accelerator_reduce(r.acc, wide, AXLE_REDUCE_MEAN);
+        EXPECT(loop_item(axle_max(wide, 0, NULL, 0)) == loop_item(own));
+        EXPECT(loop_item(axle_min(wide, 0, NULL, 0)) == loop_item(own));
         EXPECT(axle_wait_for_everyone(r.acc) == AXLE_OK);
     }
     EXPECT(axle_join_end(r.acc) == AXLE_OK);
