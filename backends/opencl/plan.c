@@ -52,13 +52,26 @@ static void set_sizes(ocl_plan *plan, ocl_step *step, int64_t items, uint32_t lo
     step->global = ((size_t)items + step->local - 1) / step->local * step->local;
 }
 
+/* Whether a kernel is built alone: files of large kernels, of which an operator needs few. */
+static int is_alone(const char *files)
+{
+    static const char *const large[] = {"product", "flat", "conv", "attention"};
+    const char *last = strrchr(files, ' ');
+    for (size_t k = 0; last && k < sizeof(large) / sizeof(large[0]); k++)
+        if (strcmp(last + 1, large[k]) == 0)
+            return 1;
+    return 0;
+}
+
 static void compile(ocl_plan *plan, ocl_step *step, const char *files, const char *kernel,
                     const char *options)
 {
-    char all[MOST_OPTIONS];
+    char all[MOST_OPTIONS], alone[64] = "";
     cl_program program;
     cl_int code;
-    snprintf(all, sizeof(all), "-DREAL=%s%s", plan->real == AXLE_DTYPE_F64 ? "f64" : "f32",
+    if (is_alone(files))
+        snprintf(alone, sizeof(alone), " -DONE_KERNEL -DWITH_%s=1", kernel);
+    snprintf(all, sizeof(all), "-DREAL=%s%s%s", plan->real == AXLE_DTYPE_F64 ? "f64" : "f32", alone,
              options);
     stick(plan, ocl_program_get(plan->device, files, all, &program, plan->error));
     if (plan->status != AXLE_OK)
@@ -71,7 +84,7 @@ static void compile(ocl_plan *plan, ocl_step *step, const char *files, const cha
 void ocl_step_begin(ocl_plan *plan, const char *files, const char *kernel, int64_t items,
                     uint32_t local, const char *options, ...)
 {
-    char text[MOST_OPTIONS - 32];
+    char text[MOST_OPTIONS - 96];
     plan->skip = items <= 0;
     if (plan->skip || plan->dry || plan->status != AXLE_OK)
         return;

@@ -55,14 +55,23 @@ record()
 
 names_in()
 {
-    sed -n 's/^__kernel void \([a-z_0-9]*\)(.*/\1/p' "$@" | sort -u
+    sed -n 's/^__kernel void \([a-z_0-9]*\)(.*/\1/p' "$@"
+}
+
+# The kernels that a recorded program holds: that which its options name, else all.
+names_built()
+{
+    for names_built_file in "$@"; do
+        head -n 1 "$names_built_file" | grep ' -DONE_KERNEL ' | sed 's/.* -DWITH_\([a-z_0-9]*\)=1 .*/\1/' |
+            grep . || names_in "$names_built_file"
+    done
 }
 
 # Every kernel is in a program that was recorded.
 nothing_is_missing()
 {
-    names_in "$top_srcdir"/backends/opencl/kernels/*.cl >"$work/all" &&
-        names_in "$work"/*/*.cl >"$work/recorded" && [ -s "$work/all" ] &&
+    names_in "$top_srcdir"/backends/opencl/kernels/*.cl | sort -u >"$work/all" &&
+        names_built "$work"/*/*.cl | sort -u >"$work/recorded" && [ -s "$work/all" ] &&
         comm -23 "$work/all" "$work/recorded" >"$work/missing" && cat "$work/missing" &&
         [ ! -s "$work/missing" ]
 }

@@ -35,6 +35,7 @@
     const long j = id % S, i = id / S % L, h = id / S / L
 
 /* p = scale * q . k + mask where an element is kept. */
+#if NEEDED(scores)
 __kernel void scores(TABLE, IN(TX, q), IN(TX, k), IN(TM, mask), OUT(WIDE, p), wide scale)
 {
     ENTER;
@@ -52,8 +53,10 @@ __kernel void scores(TABLE, IN(TX, q), IN(TX, k), IN(TM, mask), OUT(WIDE, p), wi
         sum += (wide)LOAD(TX, q, iq + d * sq) * (wide)LOAD(TX, k, ik + d * sk);
     p[id] = scale * sum + ADDED(h, i, j);
 }
+#endif
 
 /* A row of p becomes probabilities. */
+#if NEEDED(rows)
 __kernel void rows(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(TS, lse), wide wants_lse)
 {
     ENTER;
@@ -81,11 +84,13 @@ __kernel void rows(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(TS, lse), wide wants_l
         STORE(TS, lse, map_place(HEADS, 5, h) + i * ROW(5),
               (NUMBER(TS))(isinf(largest) ? largest : largest + log(sum)));
 }
+#endif
 
 /* What dropout multiplies element (h, i, j) by. */
 #define FACTOR(id) (random_bits(seed, first + (ulong)(id)) >= KEPT_FROM ? gain : 0)
 
 /* y = sum over j of p * factor * v. */
+#if NEEDED(values)
 __kernel void values(TABLE, IN(TX, v), IN(TM, mask), IN(WIDE, p), OUT(TX, y), wide gain,
                      ulong seed, ulong first)
 {
@@ -111,8 +116,10 @@ __kernel void values(TABLE, IN(TX, v), IN(TM, mask), IN(WIDE, p), OUT(TX, y), wi
         }
     STORE(TX, y, map_place(HEADS, 4, h) + i * ROW(4) + e * COLUMN(4), (NUMBER(TX))sum);
 }
+#endif
 
 /* g = factor * dy . v where an element is kept. */
+#if NEEDED(slopes)
 __kernel void slopes(TABLE, IN(TX, dy), IN(TX, v), IN(TM, mask), OUT(WIDE, g), wide gain,
                      ulong seed, ulong first)
 {
@@ -133,8 +140,10 @@ __kernel void slopes(TABLE, IN(TX, dy), IN(TX, v), IN(TM, mask), OUT(WIDE, g), w
 #endif
     g[id] = sum;
 }
+#endif
 
 /* A row: g becomes scale * p * (g - sum of p * g), p becomes p * factor. */
+#if NEEDED(row_slopes)
 __kernel void row_slopes(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(WIDE, g), wide scale, wide gain,
                          ulong seed, ulong first)
 {
@@ -160,6 +169,7 @@ __kernel void row_slopes(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(WIDE, g), wide s
 #endif
         }
 }
+#endif
 
 /*
  * The gradients: sums of w (heads, L, S) times rows of an operand. Numbers that follow the strides:
@@ -169,6 +179,7 @@ __kernel void row_slopes(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(WIDE, g), wide s
 #define OUT_AT(h) ((h) / TAIL[6] * TAIL[2] + (h) % TAIL[6] * TAIL[3])
 
 /* out (heads, L, n): over j. */
+#if NEEDED(sums_over_keys)
 __kernel void sums_over_keys(TABLE, IN(TX, x), IN(TM, mask), IN(WIDE, w), OUT(TX, out))
 {
     ENTER;
@@ -188,8 +199,10 @@ __kernel void sums_over_keys(TABLE, IN(TX, x), IN(TM, mask), IN(WIDE, w), OUT(TX
             sum += w[row + j] * (wide)LOAD(TX, x, ix + j * ROW(which));
     STORE(TX, out, OUT_AT(h) + i * TAIL[4] + e * TAIL[5], (NUMBER(TX))sum);
 }
+#endif
 
 /* out (heads, S, n): over i. */
+#if NEEDED(sums_over_queries)
 __kernel void sums_over_queries(TABLE, IN(TX, x), IN(TM, mask), IN(WIDE, w), OUT(TX, out))
 {
     ENTER;
@@ -209,3 +222,4 @@ __kernel void sums_over_queries(TABLE, IN(TX, x), IN(TM, mask), IN(WIDE, w), OUT
             sum += w[from + i * S] * (wide)LOAD(TX, x, ix + i * ROW(which));
     STORE(TX, out, OUT_AT(h) + j * TAIL[4] + e * TAIL[5], (NUMBER(TX))sum);
 }
+#endif

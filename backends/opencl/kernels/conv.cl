@@ -30,6 +30,7 @@
     const long p2 = (id) % DIM(2), p1 = (id) / DIM(2) % DIM(1);                                    \
     const long p0 = (id) / DIM(2) / DIM(1) % DIM(0)
 
+#if NEEDED(conv)
 __kernel void conv(TABLE, IN(TX, x), IN(TX, w), IN(TX, bias), OUT(TX, y))
 {
     ENTER;
@@ -72,9 +73,11 @@ __kernel void conv(TABLE, IN(TX, x), IN(TX, w), IN(TX, bias), OUT(TX, y))
           n * Y_STEP(0) + o * Y_STEP(1) + p0 * Y_STEP(2) + p1 * Y_STEP(3) + p2 * Y_STEP(4),
           ACTIVATE(v));
 }
+#endif
 
 /* x and y are gradients. Input q met output p through tap k where p * stride = q + pad - k *
  * dilation. */
+#if NEEDED(conv_backward_data)
 __kernel void conv_backward_data(TABLE, IN(TX, y), IN(TX, w), IN(TX, bias), OUT(TX, x))
 {
     ENTER;
@@ -117,8 +120,10 @@ __kernel void conv_backward_data(TABLE, IN(TX, y), IN(TX, w), IN(TX, bias), OUT(
     STORE(TX, x,
           n * X_STEP(0) + ci * X_STEP(1) + p0 * X_STEP(2) + p1 * X_STEP(3) + p2 * X_STEP(4), v);
 }
+#endif
 
 /* Pieces (weights, chunks) over chunks of the (sample, position) pairs. */
+#if NEEDED(conv_backward_weight)
 __kernel void conv_backward_weight(TABLE, IN(TX, y), IN(TX, x), OUT(WIDE, piece))
 {
     ENTER;
@@ -150,8 +155,10 @@ __kernel void conv_backward_weight(TABLE, IN(TX, y), IN(TX, x), OUT(WIDE, piece)
     }
     piece[id] = sum;
 }
+#endif
 
 /* The weight's gradient from its pieces. */
+#if NEEDED(conv_join_weight)
 __kernel void conv_join_weight(TABLE, IN(WIDE, piece), OUT(TX, w))
 {
     ENTER;
@@ -169,9 +176,11 @@ __kernel void conv_join_weight(TABLE, IN(WIDE, piece), OUT(TX, w))
           o * W_STEP(0) + c * W_STEP(1) + p0 * W_STEP(2) + p1 * W_STEP(3) + p2 * W_STEP(4),
           (real)TOTAL(t));
 }
+#endif
 
 /* Pieces (outputs, chunks) of the bias' gradient, over chunks of the (sample, position) pairs. */
 #define LANE(j) ((wide)LOAD(TX, y, at + k + (j)))
+#if NEEDED(conv_backward_bias)
 __kernel void conv_backward_bias(TABLE, IN(TX, y), OUT(WIDE, piece))
 {
     ENTER;
@@ -214,7 +223,9 @@ __kernel void conv_backward_bias(TABLE, IN(TX, y), OUT(WIDE, piece))
 #endif
     piece[id] = TOTAL(t);
 }
+#endif
 
+#if NEEDED(conv_join_bias)
 __kernel void conv_join_bias(TABLE, IN(WIDE, piece), OUT(TX, db))
 {
     ENTER;
@@ -228,3 +239,4 @@ __kernel void conv_join_bias(TABLE, IN(WIDE, piece), OUT(TX, db))
         TOTAL_ADD(t, piece[o * CHUNKS + k]);
     STORE(TX, db, o * P[41], (real)TOTAL(t));
 }
+#endif

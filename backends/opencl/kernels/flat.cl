@@ -97,6 +97,7 @@ static void spread_sample(__constant const long *P, __global const STORED(TX) *x
         spread_rows(P, x + n * P[18], y + n * P[23], c, 0, rows);
 }
 
+#if NEEDED(spread)
 __kernel void spread(TABLE, IN(TX, x), OUT(REAL, y))
 {
     ENTER;
@@ -110,6 +111,7 @@ __kernel void spread(TABLE, IN(TX, x), OUT(REAL, y))
     const int n = image / (int)P[1], channel = image % (int)P[1];
     spread_rows(P, x + n * P[18], y + n * P[23], channel, from, to);
 }
+#endif
 
 /*
  * The weights as (groups, blocks of ROWS outputs, channels, taps, ROWS), with zeros for outputs
@@ -117,6 +119,7 @@ __kernel void spread(TABLE, IN(TX, x), OUT(REAL, y))
  * (2), whether taps are turned round, strides of w (group, output, channel, 3).
  */
 #if defined(ROWS) && !defined(TAPS)
+#if NEEDED(turn_weights)
 __kernel void turn_weights(TABLE, IN(TX, w), OUT(REAL, y))
 {
     ENTER;
@@ -135,6 +138,7 @@ __kernel void turn_weights(TABLE, IN(TX, w), OUT(REAL, y))
     for (int r = 0; r < ROWS; r++)
         y[r] = row + r < m ? LOAD(TX, w, r * P[8]) : 0;
 }
+#endif
 
 /*
  * Numbers of a product: samples, groups, outputs, channels, taps, positions, sizes of the result
@@ -197,6 +201,7 @@ static void product_tile(__constant const long *P, __global const STORED(REAL) *
 }
 
 /* A tile a work-item, from what was spread out before. */
+#if NEEDED(flat_product)
 __kernel void flat_product(TABLE, IN(REAL, left), IN(REAL, right), IN(TX, bias), OUT(TX, y))
 {
     ENTER;
@@ -210,9 +215,11 @@ __kernel void flat_product(TABLE, IN(REAL, left), IN(REAL, right), IN(TX, bias),
     if (id < (int)P[0] * tiles)
         product_tile(P, left, right, bias, y, id / tiles, id % tiles);
 }
+#endif
 
 /* Some samples a work-item, which spreads one after the other out and uses it while it is in a
  * cache. */
+#if NEEDED(flat_samples)
 __kernel void flat_samples(TABLE, IN(TX, x), IN(REAL, left), OUT(REAL, right), IN(TX, bias),
                            OUT(TX, y))
 {
@@ -231,6 +238,7 @@ __kernel void flat_samples(TABLE, IN(TX, x), IN(REAL, left), OUT(REAL, right), I
             product_tile(Q, left, right, bias, y, n, tile);
     }
 }
+#endif
 #endif
 
 /*
@@ -296,6 +304,7 @@ static void weight_tile(__constant const long *P, __global const STORED(REAL) *y
     TAP_TIMES(TAP_KEEP)
 }
 
+#if NEEDED(flat_weight)
 __kernel void flat_weight(TABLE, IN(REAL, y), IN(REAL, x), OUT(REAL, piece))
 {
     ENTER;
@@ -308,8 +317,10 @@ __kernel void flat_weight(TABLE, IN(REAL, y), IN(REAL, x), OUT(REAL, piece))
     if (id < (int)P[10] * tiles)
         weight_tile(P, y, x, piece, id / tiles, id % tiles);
 }
+#endif
 
 /* A chunk a work-item, which spreads its samples out first. */
+#if NEEDED(flat_weight_samples)
 __kernel void flat_weight_samples(TABLE, IN(TX, dy), IN(TX, in), OUT(REAL, y), OUT(REAL, x),
                                   OUT(REAL, piece))
 {
@@ -332,4 +343,5 @@ __kernel void flat_weight_samples(TABLE, IN(TX, dy), IN(TX, in), OUT(REAL, y), O
     for (int tile = 0; tile < tiles; tile++)
         weight_tile(Q, y, x, piece, chunk, tile);
 }
+#endif
 #endif

@@ -7,8 +7,8 @@
  *   HAVE_F64  the device has doubles; `wide`, in which sums are kept, then is double
  *   ON_CPU    the device is a CPU
  *
- * and types of operands by name: LOAD(TX, x, i) reads element i of x as what TX computes in,
- * STORE(TY, y, i, v) writes it.
+ * ONE_KERNEL and WITH_name=1 where it needs that kernel alone, and types of operands by name:
+ * LOAD(TX, x, i) reads element i of x as what TX computes in, STORE(TY, y, i, v) writes it.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef HAVE_F64
@@ -20,6 +20,14 @@
 /* The same for names of macros whose text uses JOIN in turn, which a macro cannot do itself. */
 #define SELECT_(a, b) a##b
 #define SELECT(a, b) SELECT_(a, b)
+
+/* Whether a program needs a kernel. Builds of files with large ones name the one that they need, for
+ * drivers take as long over those that nobody runs. */
+#ifdef ONE_KERNEL
+#define NEEDED(name) JOIN(WITH_, name)
+#else
+#define NEEDED(name) 1
+#endif
 
 /* Element types: what is stored, what is computed in. b1 to b8 only move. */
 typedef float stored_f32;

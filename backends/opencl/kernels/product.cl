@@ -89,6 +89,7 @@ static void add_products(__global const STORED(TA) *left, long step, LEFT_PLACES
  * PARTIAL: sums go to `piece` (chunks, batches, M, N). A part of a panel serves all row blocks of
  * a work-item while it is in a cache.
  */
+#if NEEDED(product)
 __kernel void product(TABLE, IN(TA, a), IN(PANEL, panels), IN(TY, bias), OUT(TY, y),
                       IN(i64, places), OUT(REAL, piece), real alpha)
 {
@@ -155,9 +156,11 @@ __kernel void product(TABLE, IN(TA, a), IN(PANEL, panels), IN(TY, bias), OUT(TY,
     }
 #endif
 }
+#endif
 
 /* Numbers: batches, N, K, strides of row and column of b, K of an item, map of the batch dims (b).
  * Columns beyond the last repeat it; their sums are not stored. */
+#if NEEDED(pack)
 __kernel void pack(TABLE, IN(TA, b), OUT(PANEL, panels))
 {
     ENTER;
@@ -197,9 +200,11 @@ __kernel void pack(TABLE, IN(TA, b), OUT(PANEL, panels))
                     0, panels + k * WIDTH + c);
     }
 }
+#endif
 
 /* Numbers: batches, M, K, strides of row and column of a, K of an item, map of the batch dims (a).
  */
+#if NEEDED(pack_left)
 __kernel void pack_left(TABLE, IN(TA, a), OUT(REAL, blocks))
 {
     ENTER;
@@ -227,8 +232,10 @@ __kernel void pack_left(TABLE, IN(TA, a), OUT(REAL, blocks))
         vstore8((VECTOR8)(NEXT(0), NEXT(1), NEXT(2), NEXT(3), NEXT(4), NEXT(5), NEXT(6), NEXT(7)),
                 k, blocks);
 }
+#endif
 
 /* Numbers: elements, chunks, map of y in the order of the pieces. */
+#if NEEDED(join_pieces)
 __kernel void join_pieces(TABLE, IN(REAL, piece), OUT(TY, y))
 {
     ENTER;
@@ -242,9 +249,11 @@ __kernel void join_pieces(TABLE, IN(REAL, piece), OUT(TY, y))
         TOTAL_ADD(t, (wide)piece[c * P[0] + i]);
     STORE(TY, y, map_place(P + 2, 0, i), (NUMBER(TY))TOTAL(t));
 }
+#endif
 
 /* Numbers: runs, elements of a run, runs of a row, elements of a row, map. A dense copy of an
  * operand in the map's order; a row is the last dim, a run a part of it. */
+#if NEEDED(flatten)
 __kernel void flatten(TABLE, IN(TA, x), OUT(REAL, y))
 {
     ENTER;
@@ -261,6 +270,7 @@ __kernel void flatten(TABLE, IN(TA, x), OUT(REAL, y))
     for (long j = first; j < last; j++)
         y[j] = LOAD(TA, x, at + (j - first) * step);
 }
+#endif
 
 /*
  * Convolutions. Two tables, one of (sample, position) pairs and one of (channel, tap) pairs, say
@@ -274,6 +284,7 @@ __kernel void flatten(TABLE, IN(TA, x), OUT(REAL, y))
  * result's positions.
  */
 enum { OUTSIDE = -(1 << 30) };
+#if NEEDED(conv_tables)
 __kernel void conv_tables(TABLE, OUT(i32, origins), OUT(i32, taps), OUT(i64, places))
 {
     ENTER;
@@ -305,6 +316,7 @@ __kernel void conv_tables(TABLE, OUT(i32, origins), OUT(i32, taps), OUT(i64, pla
         taps[i] = OUTSIDE;
     }
 }
+#endif
 
 /*
  * Numbers: groups, N, K, sizes of what is read (3), elements from group to group, pitches of the
@@ -312,6 +324,7 @@ __kernel void conv_tables(TABLE, OUT(i32, origins), OUT(i32, taps), OUT(i64, pla
  * coordinates (3). STRIDED: what is read is dy, at coordinates that the stride divides; the sums
  * of the tables are coordinates times stride, and places that leave them out.
  */
+#if NEEDED(conv_pack)
 __kernel void conv_pack(TABLE, IN(TA, x), IN(i32, columns), IN(i32, rows), OUT(PANEL, panels))
 {
     ENTER;
@@ -353,3 +366,4 @@ __kernel void conv_pack(TABLE, IN(TA, x), IN(i32, columns), IN(i32, rows), OUT(P
     VSTORE(VLOAD(0, values), 0, panels);
     VSTORE(VLOAD(1, values), 1, panels);
 }
+#endif
