@@ -21,8 +21,8 @@
 #define SELECT_(a, b) a##b
 #define SELECT(a, b) SELECT_(a, b)
 
-/* Whether a program needs a kernel. Builds of files with large ones name the one that they need, for
- * drivers take as long over those that nobody runs. */
+/* Whether a program needs a kernel. Builds of files with large ones name the one that they need,
+ * for drivers take as long over those that nobody runs. */
 #ifdef ONE_KERNEL
 #define NEEDED(name) JOIN(WITH_, name)
 #else
