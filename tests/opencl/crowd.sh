@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Eight processes at once on empty caches, the driver's included: kernels that differ in one -D compute
-# what each should, and training starts. OPENCL_TESTS=full takes fifty such kernels and a larger model.
+# what each should, and training starts. OPENCL_TESTS=full takes fifty such kernels, a larger model, and the
+# kernels that are slow to build.
 . "$top_srcdir/tests/opencl/support.sh"
 takes_long
 has_backend opencl || skip_all 'there is no OpenCL device'
 
 variants=$top_builddir/tests/opencl/variants
-count=10
+count=5
 model=mlp
+AXLE_OPTIONS=opencl.selftest=0,opencl.product=plain
+export AXLE_OPTIONS
 if [ "${OPENCL_TESTS-}" = full ]; then
     count=$("$variants" 0 0)
     model=lenet
+    unset AXLE_OPTIONS
 fi
 
 empty_caches()
