@@ -319,9 +319,9 @@ typedef struct axle_plugin {
 #define AXLE_EXTENSION_FINDINGS "findings"
 
 /**
- * Extension: the names (char *) of the settings that the plugin reads with the host's option(), such
- * as "opencl.tune", separated by '\n'. Axle warns of others that are set in the plugin's name. Valid
- * until the process ends.
+ * Extension: the names (char *) of the settings that the plugin reads with the host's option(),
+ * such as "opencl.tune", separated by '\n'. Axle warns of others that are set in the plugin's name.
+ * Valid until the process ends.
  */
 #define AXLE_EXTENSION_OPTIONS "options"
 
