@@ -107,18 +107,38 @@ static cl_program from_cache(axle_be_device *device, const recipe *r, const char
     return program;
 }
 
-static void to_cache(cl_program program, const char *key, size_t key_size)
+/* The program's binary, from malloc(). */
+static unsigned char *binary_of(cl_program program, size_t *size)
 {
-    size_t size = 0;
-    if (!key || !AXLE_HAS(ocl_host, axle_host, cache_put) ||
-        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL) !=
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL) !=
             CL_SUCCESS ||
-        size == 0)
-        return;
-    unsigned char *binary = malloc(size);
+        *size == 0)
+        return NULL;
+    unsigned char *binary = malloc(*size);
     if (binary &&
         clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS)
-        ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size);
+        return binary;
+    free(binary);
+    return NULL;
+}
+
+/* Keep a new program for later processes, and go on with what they will run. PoCL compiles kernels
+ * for the binary, and would do so again, for each size of work-groups, to run what came from
+ * source. */
+static void to_cache(axle_be_device *device, const recipe *r, const char *key, size_t key_size,
+                     cl_program *program)
+{
+    size_t size = 0;
+    unsigned char *binary =
+        key && AXLE_HAS(ocl_host, axle_host, cache_put) ? binary_of(*program, &size) : NULL;
+    if (!binary)
+        return;
+    ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size);
+    cl_program same = build_binary(device, r, binary, size);
+    if (same) {
+        clReleaseProgram(*program);
+        *program = same;
+    }
     free(binary);
 }
 
@@ -199,7 +219,7 @@ static axle_status build(axle_be_device *device, const char *files, const char *
         tell_of_compiling(device);
         status = build_patiently(device, files, &r, out, error);
         if (status == AXLE_OK)
-            to_cache(*out, key, size);
+            to_cache(device, &r, key, size, out);
     }
     free(key);
     return status;
