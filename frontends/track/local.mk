@@ -17,6 +17,7 @@ libaxle_track_la_SOURCES = \
 	%D%/number.h \
 	%D%/sink.h \
 	%D%/tracker.c
+libaxle_track_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/%D%
 libaxle_track_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(LIBPNG_CFLAGS)
 libaxle_track_la_LIBADD = libaxle.la $(JANSSON_LIBS) $(LIBPNG_LIBS)
 libaxle_track_la_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -version-info 0:0:0 -no-undefined
@@ -28,7 +29,6 @@ libaxle_track_la_SOURCES += %D%/record.c %D%/record.h %D%/tensorboard.c
 nodist_libaxle_track_la_SOURCES = %D%/event.pb-c.c %D%/event.pb-c.h
 BUILT_SOURCES += %D%/event.pb-c.h
 CLEANFILES += %D%/event.pb-c.c %D%/event.pb-c.h
-libaxle_track_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/%D%
 libaxle_track_la_CFLAGS += $(PROTOBUF_C_CFLAGS)
 libaxle_track_la_LIBADD += $(PROTOBUF_C_LIBS)
 endif
