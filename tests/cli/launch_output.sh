@@ -100,15 +100,17 @@ many_lines_of_failure()
     cat >"$work/talks" <<'END'
 #!/bin/sh
 if [ "$RANK" -eq 0 ]; then
+    until [ -f "$READY" ]; do sleep 0.05; done
     seq 100 >&2
     exit 1
 fi
 trap 'seq 1001 1050 >&2; exit 0' TERM
+: >"$READY"
 sleep 60 &
 wait
 END
     chmod +x "$work/talks"
-    launch --quiet -n 2 "$work/talks" >/dev/null 2>"$work/err"
+    READY=$work/ready launch --quiet -n 2 "$work/talks" >/dev/null 2>"$work/err"
     grep -A 10 'ended with these lines' "$work/err" | tail -n +2 | tr -d ' ' >"$work/tail"
     seq 91 100 | cmp - "$work/tail"
 }

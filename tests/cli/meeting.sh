@@ -87,12 +87,23 @@ another_size()
     fails_within 10 && tells 0 '2' '3' && tells 1 '2' '3'
 }
 
+# Wait until somebody listens at the port.
+until_listened()
+{
+    listened=$(printf ':%04X [0-9A-F]*:0000 0A' "$port")
+    for _ in $(seq 200); do
+        grep -qs "$listened" /proc/net/tcp /proc/net/tcp6 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
 port_in_use()
 {
     begin
     process_name=holder process 0 2 60 &
     holder=$!
-    sleep 1
+    until_listened || return 1
     began=$(date +%s)
     process_name=second process 0 2 10 &
     started=$!

@@ -65,7 +65,8 @@ int main(int argc, char **argv)
         code = axle_tracker_create(acc, &options, &tracker);
     if (!code)
         code = run(acc, tracker, options.resume_step + 1, last);
-    if (!code && getenv("PICTURES"))
+    const char *pictures = getenv("PICTURES");
+    if (!code && pictures && *pictures)
         code = log_picture(tracker, last);
     for (; argc > 4 && !code; last++)
         code = log_step(acc, tracker, last + 1);
