@@ -97,7 +97,8 @@ int axle__checkpoint_start(axle__checkpoints *c, axle__snapshot *snapshot, char 
     if (c->options.asynchronous) {
         c->running = 1;
         c->started = start_thread(c) == 0;
-        c->running = c->started;
+        if (!c->started)
+            c->running = 0;
     }
     if (c->started)
         return AXLE_OK;
