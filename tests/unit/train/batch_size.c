@@ -3,7 +3,7 @@
 #include "axle/axle.h"
 #include "group/processes.h"
 
-enum { WIDTH = 1024, START = 1 << 16 };
+enum { WIDTH = 1024, START = 1 << 14 };
 
 typedef struct plan {
     int limit[2]; /* MiB a process */
@@ -116,18 +116,18 @@ static int64_t find(int size, plan p)
 static void the_largest_that_fits(void **state)
 {
     (void)state;
-    int64_t found = find(1, (plan){{48}, -1, {START}, 0, NULL});
-    assert_int_equal(found, 8192);
-    assert_int_equal(find(1, (plan){{96}, -1, {START}, 0, NULL}), 2 * found);
-    assert_int_equal(find(1, (plan){{48}, -1, {100}, 0, NULL}), 100);
+    int64_t found = find(1, (plan){{12}, -1, {START}, 0, NULL});
+    assert_int_equal(found, 2048);
+    assert_int_equal(find(1, (plan){{24}, -1, {START}, 0, NULL}), 2 * found);
+    assert_int_equal(find(1, (plan){{12}, -1, {100}, 0, NULL}), 100);
 }
 
 static void the_smallest_of_all_processes(void **state)
 {
     (void)state;
-    assert_int_equal(find(2, (plan){{96, 48}, -1, {START, START}, 0, NULL}), 8192);
-    assert_int_equal(find(2, (plan){{48, 96}, -1, {START, START}, 0, NULL}), 8192);
-    assert_int_equal(find(2, (plan){{48, 48}, -1, {300, 200}, 0, NULL}), 200);
+    assert_int_equal(find(2, (plan){{24, 12}, -1, {START, START}, 0, NULL}), 2048);
+    assert_int_equal(find(2, (plan){{12, 24}, -1, {START, START}, 0, NULL}), 2048);
+    assert_int_equal(find(2, (plan){{12, 12}, -1, {300, 200}, 0, NULL}), 200);
 }
 
 static int never_fits(int64_t batch, void *user)
@@ -161,7 +161,7 @@ static void zero_is_an_error(void **state)
 {
     (void)state;
     for (int size = 1; size <= 2; size++) {
-        plan p = {{96, 96}, -1, {0}, 0, NULL};
+        plan p = {{24, 24}, -1, {0}, 0, NULL};
         job j = job_run_with(size, 0.0, true, finds_nothing, &p);
         job_expect_good(&j);
     }
@@ -170,8 +170,8 @@ static void zero_is_an_error(void **state)
 static void other_errors_pass_through(void **state)
 {
     (void)state;
-    find(1, (plan){{96}, 0, {START}, AXLE_ERR_IO, "on fire"});
-    find(2, (plan){{96, 96}, 1, {64, 64}, AXLE_ERR_IO, "on fire"});
+    find(1, (plan){{24}, 0, {START}, AXLE_ERR_IO, "on fire"});
+    find(2, (plan){{24, 24}, 1, {64, 64}, AXLE_ERR_IO, "on fire"});
 }
 
 static const struct CMUnitTest tests[] = {
