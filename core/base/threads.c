@@ -216,29 +216,34 @@ static void on_fork_child(void)
     atomic_store(&forked, true);
 }
 
-/* Start the workers with all signals blocked: a signal's handler is the business of the program's
- * own threads. Fewer workers than wanted are only slower. */
+int axle__thread_start(pthread_t *out, void *(*body)(void *user), void *user)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(out, NULL, body, user);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
+}
+
+/* Fewer workers than wanted are only slower. */
 static void start(void)
 {
     static bool fork_watched;
     int count = axle__worker_count() - 1;
-    sigset_t all, old;
     if (!fork_watched)
         fork_watched = pthread_atfork(NULL, NULL, on_fork_child) == 0;
     atomic_store(&pool.stop, false);
     pool.spin_ns = count < axle__usable_cores(NULL) ? SPIN_NS : 0;
     pool.helpers = 0;
     pool.started = true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool.helpers < count) {
         int k = pool.helpers;
-        if (pthread_create(&pool.threads[k], NULL, worker_main, NULL) != 0)
+        if (axle__thread_start(&pool.threads[k], worker_main, NULL) != 0)
             break;
         pthread_setname_np(pool.threads[k], "axle-worker");
         pool.helpers = k + 1;
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (pool.helpers < count)
         axle__warn("threads", "only %d of %d worker threads could be started", pool.helpers, count);
 }

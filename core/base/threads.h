@@ -6,7 +6,13 @@
 #ifndef AXLE_BASE_THREADS_H
 #define AXLE_BASE_THREADS_H
 
+#include <pthread.h>
+
 #include "axle/backend.h" /* axle_body */
+
+/* Start a thread that no signal reaches: a signal's handler is the business of the program's own
+ * threads. Returns what pthread_create() does. */
+int axle__thread_start(pthread_t *out, void *(*body)(void *user), void *user);
 
 /* Split [0, n) into pieces of at least `grain` over the pool; the caller works, too. Runs on the
  * caller alone where n <= grain, inside another call, and after fork(). */

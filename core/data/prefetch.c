@@ -14,7 +14,6 @@
 #include "data/prefetch.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -142,22 +141,11 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
-static int start_thread(axle__prefetch *p)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&p->threads[p->workers], NULL, work, p);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    p->workers += failure == 0;
-    return failure;
-}
-
 static int start_threads(axle__prefetch *p, int wanted)
 {
     while (p->workers < wanted) {
-        int failure = start_thread(p);
+        int failure = axle__thread_start(&p->threads[p->workers], work, p);
+        p->workers += failure == 0;
         if (!failure)
             continue;
         if (p->workers == 0)

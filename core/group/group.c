@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/threads.h"
 
 /* ------------------------------------------------------------------ tasks */
 
@@ -173,11 +174,7 @@ static int connect_transport(axle__task *task)
 
 static int start_thread(axle_group *group)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&group->thread, NULL, work, group);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = axle__thread_start(&group->thread, work, group);
     return failed
                ? axle_error_set(AXLE_ERR_INTERNAL, "can not start a thread: %s", strerror(failed))
                : AXLE_OK;

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,6 +13,7 @@
 #include "axle/status.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "job/control_state.h"
 
 static void wake_up(axle__control *control)
@@ -308,15 +308,11 @@ static void *run(void *arg)
 
 int axle__listener_start(axle__control *control)
 {
-    sigset_t all, before;
     control->heard = axle__clock_ns();
     control->wake = axle__socket_adopt(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (control->wake < 0)
         return axle_error_set(AXLE_ERR_IO, "cannot make an eventfd: %s", strerror(errno));
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int reason = pthread_create(&control->thread, NULL, run, control);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int reason = axle__thread_start(&control->thread, run, control);
     if (reason)
         return axle_error_set(AXLE_ERR_IO, "cannot start the control thread: %s", strerror(reason));
     return AXLE_OK;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -18,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "job/peer.h"
 #include "job/server_state.h"
 #include "job/socket.h"
@@ -291,14 +291,9 @@ static void release(axle__server *server)
     axle__free(server);
 }
 
-/* Signals are the program's business and arrive at its own threads. */
 static int start_thread(axle__server *server)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int reason = pthread_create(&server->thread, NULL, run, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int reason = axle__thread_start(&server->thread, run, server);
     if (reason)
         return axle_error_set(AXLE_ERR_IO, "cannot start the thread of the server: %s",
                               strerror(reason));

@@ -2,7 +2,6 @@
 /* Writing snapshots, here or on a thread, and what follows a commit. */
 #include <config.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,6 +13,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "train/checkpoint.h"
 
 static size_t bytes_of(const axle__snapshot *snapshot)
@@ -77,17 +77,6 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
-static int start_thread(axle__checkpoints *c)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int reason = pthread_create(&c->thread, NULL, run, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return reason;
-}
-
 int axle__checkpoint_start(axle__checkpoints *c, axle__snapshot *snapshot, char *path)
 {
     axle__free(c->path);
@@ -96,7 +85,7 @@ int axle__checkpoint_start(axle__checkpoints *c, axle__snapshot *snapshot, char 
     *snapshot = (axle__snapshot){.rooms = snapshot->rooms};
     if (c->options.asynchronous) {
         c->running = 1;
-        c->started = start_thread(c) == 0;
+        c->started = axle__thread_start(&c->thread, run, c) == 0;
         if (!c->started)
             c->running = 0;
     }
