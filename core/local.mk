@@ -35,6 +35,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/base/object.h \
 	%D%/base/options.c \
 	%D%/base/options.h \
+	%D%/base/options_copy.c \
+	%D%/base/options_copy.h \
 	%D%/base/settings.c \
 	%D%/base/settings.def \
 	%D%/base/settings.h \

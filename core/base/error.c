@@ -54,6 +54,12 @@ void axle__error_restore(const axle__error_record *kept)
     strcpy(record.message, kept->message);
 }
 
+int axle__missing(const char *who, const char *what)
+{
+    return record.code ? record.code
+                       : axle_error_set(AXLE_ERR_INVALID, "%s: %s is NULL", who, what);
+}
+
 const char *axle_status_text(int code)
 {
     static const struct {

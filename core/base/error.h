@@ -19,4 +19,8 @@ void axle__error_take(axle__error_record *out);
 /* Make *record the thread's record, whatever is recorded. */
 void axle__error_restore(const axle__error_record *record);
 
+/* What the caller was given is NULL: an earlier error may have made it so, and stays the error;
+ * else AXLE_ERR_INVALID, "WHO: WHAT is NULL". Returns its code. */
+int axle__missing(const char *who, const char *what);
+
 #endif

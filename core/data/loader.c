@@ -2,11 +2,11 @@
 #include "data/loader.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "axle/random.h"
 #include "axle/status.h"
 #include "base/memory.h"
+#include "base/options_copy.h"
 #include "data/dataset.h"
 #include "data/iteration.h"
 #include "data/prefetch.h"
@@ -428,8 +428,9 @@ int axle_loader_set_state(axle_loader *loader, const axle_loader_state *state)
     axle_loader_state s = AXLE_LOADER_STATE_INIT;
     if (!loader || !state)
         return axle_error_set(AXLE_ERR_INVALID, "loader: %s is NULL", loader ? "the state" : "it");
-    memcpy(&s, state, state->struct_size < sizeof(s) ? state->struct_size : sizeof(s));
-    int code = axle__loader_check_state(loader, &s);
+    int code = axle__options_copy("loader", state, &s, sizeof(s));
+    if (!code)
+        code = axle__loader_check_state(loader, &s);
     if (code)
         return code;
     if (loader->started)
@@ -472,13 +473,13 @@ static int check_options(const axle_loader_options *options)
 int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options, axle_loader **out)
 {
     axle_loader_options all = AXLE_LOADER_OPTIONS_INIT;
-    if (options)
-        memcpy(&all, options,
-               options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
+    int code = axle__options_copy("loader", options, &all, sizeof(all));
+    if (code)
+        return code;
     if (!dataset || dataset->object.type != AXLE__OBJECT_DATASET)
         return axle_error_set(AXLE_ERR_INVALID, "loader: %s",
                               dataset ? "that is no data set" : "no data set");
-    int code = check_options(&all);
+    code = check_options(&all);
     int64_t samples = axle_dataset_length(dataset);
     if (!code && samples < 0)
         code =

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of constructors' arguments, and of options structs. */
+/* Checks of constructors' arguments. */
 #include <math.h>
-#include <string.h>
 
 #include "nn/module.h"
 
@@ -43,19 +42,4 @@ int axle__check_class(const char *who, const axle_module *module, const axle_mod
         return AXLE_OK;
     return axle_error_set(AXLE_ERR_INVALID, "%s: wants a module %s, got %s", who, type->name,
                           module ? module->type->name : "NULL");
-}
-
-int axle__options_copy(const char *who, const void *given, void *options, size_t size)
-{
-    size_t known;
-    if (!given)
-        return AXLE_OK;
-    memcpy(&known, given, sizeof(known));
-    if (known < sizeof(known))
-        return axle_error_set(AXLE_ERR_INVALID,
-                              "%s: struct_size of the options is %zu; start from their _INIT", who,
-                              known);
-    memcpy(options, given, known < size ? known : size);
-    memcpy(options, &size, sizeof(size));
-    return AXLE_OK;
 }

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include "axle/autograd.h"
+#include "base/error.h"
 #include "nn/module.h"
 
 struct freeze {
@@ -25,12 +26,8 @@ static int freeze_match(const char *path, axle_tensor *tensor, void *user)
 int axle_module_freeze(axle_module *module, const char *pattern, int on)
 {
     struct freeze freeze = {pattern, on, 0};
-    if (!module || !pattern) {
-        int earlier = axle_error_code();
-        return earlier ? earlier
-                       : axle_error_set(AXLE_ERR_INVALID, "axle_module_freeze: %s is NULL",
-                                        module ? "the pattern" : "the module");
-    }
+    if (!module || !pattern)
+        return axle__missing("axle_module_freeze", module ? "the pattern" : "the module");
     int status = axle__module_walk(module, AXLE__PARAMETERS, true, freeze_match, &freeze);
     if (!status && freeze.matches == 0)
         status = axle_error_set(AXLE_ERR_NOT_FOUND, "axle_module_freeze: no parameter matches '%s'",

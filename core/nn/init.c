@@ -3,16 +3,15 @@
  * the device. */
 #include <math.h>
 
+#include "base/error.h"
 #include "nn/module.h"
 #include "tensor/elementwise.h"
 #include "tensor/random.h"
 
 static int check_target(const char *who, const axle_tensor *tensor)
 {
-    if (!tensor) {
-        int earlier = axle_error_code();
-        return earlier ? earlier : axle_error_set(AXLE_ERR_INVALID, "%s: the tensor is NULL", who);
-    }
+    if (!tensor)
+        return axle__missing(who, "the tensor");
     return axle__check_float(who, tensor);
 }
 

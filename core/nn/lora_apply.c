@@ -6,6 +6,7 @@
 
 #include "axle/lora.h"
 #include "axle/random.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "nn/linear.h"
 
@@ -65,12 +66,8 @@ static int find_layers(axle_module *module, const char *targets, struct search *
 static int check_apply(axle_module *module, const axle_lora_options *o)
 {
     const char *who = "axle_lora_apply";
-    if (!module || !o->targets) {
-        int earlier = axle_error_code();
-        return earlier ? earlier
-                       : axle_error_set(AXLE_ERR_INVALID, "%s: %s is NULL", who,
-                                        module ? "targets" : "the module");
-    }
+    if (!module || !o->targets)
+        return axle__missing(who, module ? "targets" : "the module");
     if (!isfinite(o->alpha))
         return axle_error_set(AXLE_ERR_INVALID, "%s: alpha %g", who, o->alpha);
     if (axle__check_least(who, "rank", o->rank, 1) || axle__check_least(who, "seed", o->seed, -1) ||

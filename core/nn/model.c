@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "axle/model.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "device/hook.h"
@@ -16,12 +17,8 @@ struct axle_model {
 
 static int create(axle_module *module, axle_model_fn fn, void *user, axle_model **out)
 {
-    if (!module || !fn) {
-        int earlier = axle_error_code();
-        return earlier ? earlier
-                       : axle_error_set(AXLE_ERR_INVALID, "axle_model_create: %s is NULL",
-                                        module ? "the function" : "the module");
-    }
+    if (!module || !fn)
+        return axle__missing("axle_model_create", module ? "the function" : "the module");
     axle_model *model = axle__alloc(1, sizeof(*model));
     if (!model)
         return axle_error_code();

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "axle/autograd.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "nn/module.h"
@@ -91,10 +92,7 @@ static int check_given(const char *who, const axle_module *module, const void *i
 {
     if (module && item)
         return AXLE_OK;
-    int earlier = axle_error_code();
-    return earlier ? earlier
-                   : axle_error_set(AXLE_ERR_INVALID, "%s: %s is NULL", who,
-                                    module ? "what to add" : "the module");
+    return axle__missing(who, module ? "what to add" : "the module");
 }
 
 static bool contains(const axle_module *tree, const axle_module *module)

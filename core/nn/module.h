@@ -20,6 +20,7 @@
 #include "axle/autograd.h"
 #include "axle/nn.h"
 #include "axle/status.h"
+#include "base/options_copy.h"
 #include "tensor/tensor.h"
 
 /* A named child, parameter or buffer. */
@@ -101,10 +102,6 @@ int axle__check_divides(const char *who, const char *divisor_name, int64_t divis
 int axle__check_probability(const char *who, const char *what, double p);
 int axle__check_eps(const char *who, double eps);
 int axle__check_class(const char *who, const axle_module *module, const axle_module_class *type);
-
-/* Copy an options struct, whose first member is its size, over defaults of `size` bytes. NULL
- * leaves the defaults; members that the caller's version does not know keep them. */
-int axle__options_copy(const char *who, const void *given, void *options, size_t size);
 
 /* ------------------------------------------------------------------ scopes */
 

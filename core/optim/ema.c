@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "axle/autograd.h"
+#include "base/error.h"
 #include "base/memory.h"
+#include "base/options_copy.h"
 #include "optim/optimizer.h"
 #include "tensor/elementwise.h"
 #include "tensor/shape.h"
@@ -30,11 +32,8 @@ static int add_item(const char *path, axle_tensor *tensor, void *user)
 
 static int check_create(axle_module *module, double decay)
 {
-    if (!module) {
-        int earlier = axle_error_code();
-        return earlier ? earlier
-                       : axle_error_set(AXLE_ERR_INVALID, "axle_ema_create: the module is NULL");
-    }
+    if (!module)
+        return axle__missing("axle_ema_create", "the module");
     if (decay >= 0.0 && decay < 1.0)
         return AXLE_OK;
     return axle_error_set(AXLE_ERR_INVALID, "axle_ema_create: decay %g is not in [0, 1)", decay);
@@ -43,14 +42,16 @@ static int check_create(axle_module *module, double decay)
 int axle_ema_create(axle_module *module, double decay, const axle_ema_options *options,
                     axle_ema **out)
 {
-    axle_ema *ema = check_create(module, decay) ? NULL : axle__alloc(1, sizeof(*ema));
+    axle_ema_options o = AXLE_EMA_OPTIONS_INIT;
+    int code = check_create(module, decay);
+    if (!code)
+        code = axle__options_copy("axle_ema_create", options, &o, sizeof(o));
+    axle_ema *ema = code ? NULL : axle__alloc(1, sizeof(*ema));
     if (!ema)
         return axle_error_code();
     ema->module = axle_module_retain(module);
     ema->decay = decay;
-    ema->options = (axle_ema_options)AXLE_EMA_OPTIONS_INIT;
-    if (options)
-        ema->options = *options;
+    ema->options = o;
     ema->seen = -1;
     int status = axle_module_each_parameter(module, add_item, ema);
     if (!status)

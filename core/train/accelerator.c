@@ -3,10 +3,10 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/options_copy.h"
 #include "base/settings.h"
 #include "data/loader.h"
 #include "device/registry.h"
@@ -83,9 +83,9 @@ static int set_precision(axle_accelerator *accelerator)
 int axle_accelerator_create(const axle_accelerator_options *options, axle_accelerator **out)
 {
     axle_accelerator_options o = AXLE_ACCELERATOR_OPTIONS_INIT;
-    if (options)
-        memcpy(&o, options, options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
-    int status = apply_settings(&o);
+    int status = axle__options_copy("axle_accelerator_create", options, &o, sizeof(o));
+    if (!status)
+        status = apply_settings(&o);
     if (!status)
         status = check_options(&o);
     axle_accelerator *accelerator = status ? NULL : axle__alloc(1, sizeof(*accelerator));

@@ -7,6 +7,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/options_copy.h"
 #include "train/agree.h"
 #include "train/checkpoint.h"
 
@@ -65,15 +66,16 @@ int axle_checkpoint_configure(axle_accelerator *accelerator, const axle_checkpoi
 {
     axle_checkpoint_options o = AXLE_CHECKPOINT_OPTIONS_INIT;
     axle__checkpoints *c;
-    if (options)
-        memcpy(&o, options, options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+    int status = axle__options_copy("axle_checkpoint_configure", options, &o, sizeof(o));
+    if (status)
+        return status;
     if (!o.directory || !*o.directory)
         return axle_error_set(AXLE_ERR_INVALID, "axle_checkpoint_configure: there is no folder");
     if (o.every < 0 || o.keep < 0 || o.best < AXLE_BEST_NONE || o.best > AXLE_BEST_MAX)
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_checkpoint_configure: every %lld updates, the last %d, best %d",
                               (long long)o.every, o.keep, o.best);
-    int status = axle__checkpoints_of(accelerator, &c);
+    status = axle__checkpoints_of(accelerator, &c);
     if (status)
         return status;
     if (!(o.directory = plain_path(o.directory)))

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/log.h"
+#include "base/options_copy.h"
 #include "optim/optimizer.h"
 #include "train/accelerator.h"
 
@@ -24,11 +25,12 @@ static int check_options(const axle_scaler_options *o)
 
 int axle__scaler_init(axle__scaler *scaler, bool on, const axle_scaler_options *options)
 {
-    axle_scaler_options defaults = AXLE_SCALER_OPTIONS_INIT;
-    *scaler = (axle__scaler){.on = on, .options = options ? *options : defaults, .share = 1.0};
+    *scaler = (axle__scaler){.on = on, .options = AXLE_SCALER_OPTIONS_INIT, .share = 1.0};
+    int status = axle__options_copy("axle_accelerator_create", options, &scaler->options,
+                                    sizeof(scaler->options));
     scaler->scale = scaler->options.scale;
     scaler->settled = true;
-    return check_options(&scaler->options);
+    return status ? status : check_options(&scaler->options);
 }
 
 double axle_loss_scale(const axle_accelerator *accelerator)
