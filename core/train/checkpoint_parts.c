@@ -156,7 +156,8 @@ int axle__capture_loaders(axle__capture *capture, json_t **out)
 
 /* Loaders that only one of the two prepared are a test set's, say, of which a training that is over
  * knows and one that begins does not; but those that are there must be alike. */
-int axle__check_loaders(axle__restore *restore, const json_t *value)
+static int each_loader(const axle__restore *restore, const json_t *value,
+                       int (*fn)(axle_loader *loader, const axle_loader_state *state))
 {
     int at = 0, status = AXLE_OK;
     axle_object *object;
@@ -165,23 +166,24 @@ int axle__check_loaders(axle__restore *restore, const json_t *value)
          (object = axle__next_prepared(restore->accelerator, AXLE__OBJECT_LOADER, &at));
          k++) {
         axle_loader_state state = loader_state(json_array_get(value, k));
-        status = axle__loader_check_state((axle_loader *)object, &state);
+        status = fn((axle_loader *)object, &state);
     }
     return status;
 }
 
+static int check_loader(axle_loader *loader, const axle_loader_state *state)
+{
+    return axle__loader_check_state(loader, state);
+}
+
+int axle__check_loaders(axle__restore *restore, const json_t *value)
+{
+    return each_loader(restore, value, check_loader);
+}
+
 int axle__apply_loaders(axle__restore *restore, const json_t *value)
 {
-    int at = 0, status = AXLE_OK;
-    axle_object *object;
-    for (size_t k = 0;
-         !status && k < json_array_size(value) &&
-         (object = axle__next_prepared(restore->accelerator, AXLE__OBJECT_LOADER, &at));
-         k++) {
-        axle_loader_state state = loader_state(json_array_get(value, k));
-        status = axle_loader_set_state((axle_loader *)object, &state);
-    }
-    return status;
+    return each_loader(restore, value, axle_loader_set_state);
 }
 
 /* ------------------------------------------------------------------ random numbers */

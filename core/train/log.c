@@ -22,21 +22,6 @@ static bool writes(const axle_accelerator *accelerator, int scope)
                                       : axle_is_main_process(accelerator);
 }
 
-void axle_log_line(const axle_accelerator *accelerator, int level, int scope, const char *format,
-                   ...)
-{
-    char text[TEXT_SIZE];
-    va_list list;
-    if (!writes(accelerator, scope))
-        return;
-    va_start(list, format);
-    vsnprintf(text, sizeof(text), format, list);
-    va_end(list);
-    axle_log_write(level, component, "%s", text);
-}
-
-/* ------------------------------------------------------------------ once */
-
 /* Hashes of the texts that were written last; few programs have more than a handful. */
 static struct {
     pthread_mutex_t mutex;
@@ -58,16 +43,31 @@ static bool is_first(const char *text)
     return !found;
 }
 
+static void log_line(const axle_accelerator *accelerator, int level, int scope, bool once,
+                     const char *format, va_list list)
+{
+    char text[TEXT_SIZE];
+    if (!writes(accelerator, scope))
+        return;
+    vsnprintf(text, sizeof(text), format, list);
+    if (!once || is_first(text))
+        axle_log_write(level, component, "%s", text);
+}
+
+void axle_log_line(const axle_accelerator *accelerator, int level, int scope, const char *format,
+                   ...)
+{
+    va_list list;
+    va_start(list, format);
+    log_line(accelerator, level, scope, false, format, list);
+    va_end(list);
+}
+
 void axle_log_line_once(const axle_accelerator *accelerator, int level, int scope,
                         const char *format, ...)
 {
-    char text[TEXT_SIZE];
     va_list list;
-    if (!writes(accelerator, scope))
-        return;
     va_start(list, format);
-    vsnprintf(text, sizeof(text), format, list);
+    log_line(accelerator, level, scope, true, format, list);
     va_end(list);
-    if (is_first(text))
-        axle_log_write(level, component, "%s", text);
 }

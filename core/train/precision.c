@@ -34,9 +34,13 @@ static int parse(const char *who, const char *text, int *dtype)
                           who, text);
 }
 
+/* The first of its names. */
 static const char *name_of(int dtype)
 {
-    return dtype == AXLE_DTYPE_BF16 ? "bf16" : dtype == AXLE_DTYPE_F16 ? "fp16" : "no";
+    int k = 0;
+    while (names[k].dtype != dtype)
+        k++;
+    return names[k].text;
 }
 
 /* With the lock held. */
