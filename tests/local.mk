@@ -147,6 +147,7 @@ unit_headers = \
 	%D%/unit/nn/nn.h \
 	%D%/unit/openblas/plain_gemm.h \
 	%D%/unit/tensors.h \
+	%D%/unit/train/folder.h \
 	%D%/unit/train/training.h \
 	%D%/unit/unit.h
 

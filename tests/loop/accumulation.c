@@ -159,10 +159,7 @@ static int pauses(void)
     EXPECT(loop_item(axle_tensor_grad(w)) == 2.0 * mean_rank());
     EXPECT(axle_optimizer_step(opt) == AXLE_OK && axle_optimizer_updates(opt) == 1);
     EXPECT(loop_item(w) == -2.0 * mean_rank());
-    axle_accelerator_release(acc);
-    axle_optimizer_release(opt);
-    axle_tensor_release(w);
-    return 0;
+    return loop_close(acc, opt, w);
 }
 
 /* Forward passes may be inside, where only the backward is outside. */
@@ -183,10 +180,7 @@ static int pauses_forwards(void)
     EXPECT(axle_no_sync_end(acc) == AXLE_OK);
     EXPECT(axle_backward(acc, losses[2]) == AXLE_OK);
     EXPECT(loop_near(loop_item(axle_tensor_grad(w)), mean_rank() + 1.0, 1e-15));
-    axle_accelerator_release(acc);
-    axle_optimizer_release(opt);
-    axle_tensor_release(w);
-    return 0;
+    return loop_close(acc, opt, w);
 }
 
 /* Two nets in one block: one tick a block, two updates each of four blocks. */
@@ -256,10 +250,7 @@ static int ends_early(void)
         EXPECT(axle_optimizer_step(opt) == AXLE_OK);
     }
     EXPECT(axle_optimizer_updates(opt) == 2 && loop_item(w) == -(2.5 + 5.0));
-    axle_accelerator_release(acc);
-    axle_optimizer_release(opt);
-    axle_tensor_release(w);
-    return 0;
+    return loop_close(acc, opt, w);
 }
 
 /* Batches of 1, 2, 3... tokens on every process, whose mean is x; a window holds 6 a process. */
@@ -281,10 +272,7 @@ static int spends_a_budget(void)
     }
     double expected = (1.0 + 4.0 + 9.0) / 6.0 + (16.0 + 25.0) / 9.0 + 6.0;
     EXPECT(loop_near(loop_item(w), -expected, 1e-14));
-    axle_accelerator_release(acc);
-    axle_optimizer_release(opt);
-    axle_tensor_release(w);
-    return 0;
+    return loop_close(acc, opt, w);
 }
 
 /* Two losses a batch, of other weights: sum(weight * gradient) / sum(first weights), however
@@ -314,10 +302,7 @@ static int adds_losses(void)
         EXPECT(axle_optimizer_step(opt) == AXLE_OK);
     }
     EXPECT(axle_optimizer_updates(opt) == 1 && loop_near(loop_item(w), -sum / weights, 1e-14));
-    axle_accelerator_release(acc);
-    axle_optimizer_release(opt);
-    axle_tensor_release(w);
-    return 0;
+    return loop_close(acc, opt, w);
 }
 
 const loop_check loop_accumulation[] = {

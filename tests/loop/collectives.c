@@ -274,10 +274,7 @@ static int reports_hooks(void)
     EXPECT(axle_accelerator_set_comm_hook(acc, NULL, NULL) == AXLE_OK);
     EXPECT(axle_optimizer_zero_grad(opt) == AXLE_OK);
     EXPECT(axle_backward(acc, loop_product(w, 1.0)) == AXLE_OK && calls == (loop_size > 1));
-    axle_accelerator_release(acc);
-    axle_optimizer_release(opt);
-    axle_tensor_release(w);
-    return 0;
+    return loop_close(acc, opt, w);
 }
 
 const loop_check loop_collectives[] = {

@@ -8,17 +8,6 @@ typedef struct lesson {
     double tolerance;
 } lesson;
 
-/* A linear map of fixed beginnings, and plain SGD. */
-static int make(axle_module **net, axle_optimizer **opt)
-{
-    axle_sgd_options sgd = AXLE_SGD_OPTIONS_INIT;
-    sgd.lr = 0.1;
-    axle_seed(4);
-    EXPECT(axle_linear_create(1, 1, 1, net) == AXLE_OK);
-    EXPECT(axle_sgd_create(*net, &sgd, opt) == AXLE_OK);
-    return 0;
-}
-
 static axle_loader_options loading(const lesson *l, int64_t batch)
 {
     axle_loader_options o = AXLE_LOADER_OPTIONS_INIT;
@@ -35,14 +24,14 @@ static axle_tensor *loss_of(axle_module *net, axle_batch *batch)
 }
 
 /* Three epochs; without an accelerator alone, and by the plain loop. */
-static int train(axle_accelerator *acc, const lesson *l, double *weight, double *bias)
+static int train(axle_accelerator *acc, const lesson *l, double out[2])
 {
     axle_module *net;
     axle_optimizer *opt;
     axle_loader *loader;
     axle_batch *batch;
     axle_loader_options o = loading(l, acc ? 8 : 8 * loop_size);
-    if (make(&net, &opt) || loop_line(l->n, &o, &loader))
+    if (loop_learner(&net, &opt) || loop_line(l->n, &o, &loader))
         return 1;
     if (acc)
         EXPECT(axle_prepare(acc, net, opt, loader) == AXLE_OK);
@@ -54,18 +43,7 @@ static int train(axle_accelerator *acc, const lesson *l, double *weight, double 
                    AXLE_OK);
             EXPECT(axle_optimizer_step(opt) == AXLE_OK);
         }
-    EXPECT(axle_loader_status(loader) == AXLE_OK);
-    *weight = loop_item(axle_module_parameter(net, "weight"));
-    *bias = loop_item(axle_module_parameter(net, "bias"));
-    uint64_t sum;
-    int equal = 1;
-    EXPECT(axle_module_checksum(net, &sum) == AXLE_OK);
-    if (acc)
-        EXPECT(axle_processes_agree(acc, sum, &equal) == AXLE_OK && equal);
-    axle_loader_release(loader);
-    axle_optimizer_release(opt);
-    axle_module_release(net);
-    return 0;
+    return loop_learned(acc, net, opt, loader, out);
 }
 
 static int compare(const axle_accelerator_options *options, const lesson *l)
@@ -75,7 +53,7 @@ static int compare(const axle_accelerator_options *options, const lesson *l)
     if (loop_open(options, &acc))
         return 1;
     EXPECT(axle_set_default_dtype(l->dtype) == AXLE_OK);
-    if (train(NULL, l, &one[0], &one[1]) || train(acc, l, &many[0], &many[1]))
+    if (train(NULL, l, one) || train(acc, l, many))
         return 1;
     for (int k = 0; k < 2; k++)
         EXPECT(loop_near(many[k], one[k], l->tolerance));

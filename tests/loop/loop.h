@@ -50,6 +50,14 @@ int loop_numbers(int64_t n, const axle_loader_options *options, axle_loader **ou
 int loop_line(int64_t n, const axle_loader_options *options, axle_loader **out);
 /* A parameter of one element, f64, with an optimizer of its own: SGD, rate 1. */
 int loop_weight(double value, double momentum, axle_tensor **weight, axle_optimizer **optimizer);
+/* Let them go; returns 0. */
+int loop_close(axle_accelerator *acc, axle_optimizer *opt, axle_tensor *weight);
+/* A linear map of fixed beginnings that is to learn that line, with SGD, rate 0.1. */
+int loop_learner(axle_module **net, axle_optimizer **opt);
+/* Weight and bias that it came to over the loader, alike on all processes; lets all but the
+ * accelerator go, which may be NULL. */
+int loop_learned(axle_accelerator *acc, axle_module *net, axle_optimizer *opt, axle_loader *loader,
+                 double out[2]);
 /* The only element of a tensor. */
 double loop_item(const axle_tensor *tensor);
 /* w * x, a loss. */

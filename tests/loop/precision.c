@@ -55,16 +55,6 @@ static axle_tensor *loss_of(const lesson *l, axle_accelerator *acc, axle_module 
     return loss;
 }
 
-static int make(axle_module **net, axle_optimizer **opt)
-{
-    axle_sgd_options sgd = AXLE_SGD_OPTIONS_INIT;
-    sgd.lr = 0.1;
-    axle_seed(4);
-    EXPECT(axle_linear_create(1, 1, 1, net) == AXLE_OK);
-    EXPECT(axle_sgd_create(*net, &sgd, opt) == AXLE_OK);
-    return 0;
-}
-
 /* Three epochs; without an accelerator alone, by the plain loop, and without a loss scale. */
 static int train(axle_accelerator *acc, const lesson *l, double out[2])
 {
@@ -76,7 +66,7 @@ static int train(axle_accelerator *acc, const lesson *l, double out[2])
     o.batch_size = acc ? 8 / l->accumulate : 8 * loop_size;
     o.shuffle = l->shuffle;
     o.seed = 11;
-    if (make(&net, &opt) || loop_line(l->n, &o, &loader))
+    if (loop_learner(&net, &opt) || loop_line(l->n, &o, &loader))
         return 1;
     if (acc)
         EXPECT(axle_prepare(acc, net, opt, loader) == AXLE_OK);
@@ -90,18 +80,7 @@ static int train(axle_accelerator *acc, const lesson *l, double out[2])
             EXPECT(axle_optimizer_step(opt) == AXLE_OK);
             EXPECT(!axle_optimizer_step_was_skipped(opt));
         }
-    EXPECT(axle_loader_status(loader) == AXLE_OK);
-    out[0] = loop_item(axle_module_parameter(net, "weight"));
-    out[1] = loop_item(axle_module_parameter(net, "bias"));
-    uint64_t sum;
-    int equal = 1;
-    EXPECT(axle_module_checksum(net, &sum) == AXLE_OK);
-    if (acc)
-        EXPECT(axle_processes_agree(acc, sum, &equal) == AXLE_OK && equal);
-    axle_loader_release(loader);
-    axle_optimizer_release(opt);
-    axle_module_release(net);
-    return 0;
+    return loop_learned(acc, net, opt, loader, out);
 }
 
 static int compare(lesson l)

@@ -66,3 +66,38 @@ bool loop_near(double a, double b, double tolerance)
 {
     return fabs(a - b) <= tolerance * fmax(1.0, fabs(b));
 }
+
+int loop_learner(axle_module **net, axle_optimizer **opt)
+{
+    axle_sgd_options sgd = AXLE_SGD_OPTIONS_INIT;
+    sgd.lr = 0.1;
+    axle_seed(4);
+    EXPECT(axle_linear_create(1, 1, 1, net) == AXLE_OK);
+    EXPECT(axle_sgd_create(*net, &sgd, opt) == AXLE_OK);
+    return 0;
+}
+
+int loop_learned(axle_accelerator *acc, axle_module *net, axle_optimizer *opt, axle_loader *loader,
+                 double out[2])
+{
+    EXPECT(axle_loader_status(loader) == AXLE_OK);
+    out[0] = loop_item(axle_module_parameter(net, "weight"));
+    out[1] = loop_item(axle_module_parameter(net, "bias"));
+    uint64_t sum;
+    int equal = 1;
+    EXPECT(axle_module_checksum(net, &sum) == AXLE_OK);
+    if (acc)
+        EXPECT(axle_processes_agree(acc, sum, &equal) == AXLE_OK && equal);
+    axle_loader_release(loader);
+    axle_optimizer_release(opt);
+    axle_module_release(net);
+    return 0;
+}
+
+int loop_close(axle_accelerator *acc, axle_optimizer *opt, axle_tensor *weight)
+{
+    axle_accelerator_release(acc);
+    axle_optimizer_release(opt);
+    axle_tensor_release(weight);
+    return 0;
+}

@@ -10,42 +10,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "train/folder.h"
 #include "train/training.h"
 
 enum { EPOCHS = 3, ALL = 1 << 20 };
-
-static char folder[64];
-
-static const char *in(const char *name)
-{
-    static char paths[8][512];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
-    return path;
-}
-
-static void remove_all(const char *path)
-{
-    char command[600];
-    snprintf(command, sizeof(command), "rm -rf '%s'", path);
-    assert_int_equal(system(command), 0);
-}
-
-static int open_folder(void **state)
-{
-    strcpy(folder, "/tmp/axle-checkpoint.XXXXXX");
-    axle_log_set_level(3);
-    return mkdtemp(folder) ? tensors_open(state) : -1;
-}
-
-static int close_folder(void **state)
-{
-    axle_set_default_dtype(AXLE_DTYPE_F32);
-    remove_all(folder);
-    axle_log_set_level(1);
-    return tensors_close(state);
-}
 
 #define CHECKPOINT(sentence, function)                                                             \
     {                                                                                              \

@@ -5,39 +5,14 @@
 #include <unistd.h>
 
 #include "tensors.h"
+#include "train/folder.h"
 #include "train/training.h"
-
-static char folder[64];
-
-static const char *in(const char *name)
-{
-    static char paths[8][512];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
-    return path;
-}
 
 static void shell(const char *format, const char *argument)
 {
     char command[700];
     snprintf(command, sizeof(command), format, folder, argument);
     assert_int_equal(system(command), 0);
-}
-
-static int open_folder(void **state)
-{
-    strcpy(folder, "/tmp/axle-damage.XXXXXX");
-    axle_log_set_level(3);
-    return mkdtemp(folder) ? tensors_open(state) : -1;
-}
-
-static int close_folder(void **state)
-{
-    axle_set_default_dtype(AXLE_DTYPE_F32);
-    shell("rm -rf '%s'%s", "");
-    axle_log_set_level(1);
-    return tensors_close(state);
 }
 
 #define DAMAGE(sentence, function)                                                                 \
