@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "config.h"
+#include "../common/folder.h"
+#include "../common/whole_file.h"
 #include "axle/status.h"
 #include "config_file.h"
-#include "whole_file.h"
 
 #ifdef HAVE_YAML
 #include <yaml.h>

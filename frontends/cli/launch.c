@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../common/folder.h"
 #include "launch_child.h"
 #include "launch_plan.h"
 #include "launch_supervisor.h"
-#include "whole_file.h"
 
 /* So that no pipe gets the number of a standard stream that we were started without. */
 static void open_standard_streams(void)

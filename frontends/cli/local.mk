@@ -104,11 +104,9 @@ axle_SOURCES = \
 	%D%/train_profile.c \
 	%D%/train_report.c \
 	%D%/train_track.c \
-	%D%/train_track.h \
-	%D%/whole_file.c \
-	%D%/whole_file.h
+	%D%/train_track.h
 axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) $(CAIRO_CFLAGS)
-axle_LDADD = frontends/check/libcheck.la libaxle-models.la libaxle-track.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS) \
+axle_LDADD = frontends/check/libcheck.la frontends/common/libcommon.la libaxle-models.la libaxle-track.la libaxle.la $(JANSSON_LIBS) $(YAML_LIBS) \
 	$(CAIRO_LIBS)
 axle_LDFLAGS = $(AM_LDFLAGS) $(AXLE_ORIGIN_LDFLAGS)
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "whole_file.h"
+#include "../common/whole_file.h"
 
 typedef struct loss_log {
     whole_file file;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../common/folder.h"
+#include "../common/whole_file.h"
 #include "axle/models.h"
 #include "interrupt.h"
 #include "train_track.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/whole_file.h"
 #include "axle/status.h"
 
 enum { MODE = 0666 };
@@ -57,6 +58,7 @@ static int stays(char *line, ssize_t length, int64_t step, append_file_step_fn s
     return at == APPEND_FILE_HEADER || (at != APPEND_FILE_NO_RECORD && at <= step);
 }
 
+/* Whether reading failed; the other file's errors show when it is committed. */
 static int copy_lines(FILE *from, FILE *to, int64_t step, append_file_step_fn step_of)
 {
     char *line = NULL;
@@ -66,24 +68,21 @@ static int copy_lines(FILE *from, FILE *to, int64_t step, append_file_step_fn st
         if (stays(line, length, step, step_of))
             fwrite(line, 1, (size_t)length, to);
     free(line);
-    return ferror(from) || ferror(to) || fflush(to) != 0 || fsync(fileno(to)) != 0;
+    return ferror(from);
 }
 
 /* Replace the file by its lines up to `step`; the old one stays where that fails. */
 static int cut(const char *path, FILE *from, int64_t step, append_file_step_fn step_of)
 {
-    char *temporary;
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return out_of_memory();
-    FILE *to = fopen(temporary, "we");
-    int wrong = !to || copy_lines(from, to, step, step_of);
-    if (to)
-        wrong |= fclose(to) != 0;
-    int code = wrong || rename(temporary, path) != 0 ? io_error(path) : AXLE_OK;
+    whole_file file;
+    int code = whole_file_open(&file, path);
     if (code)
-        unlink(temporary);
-    free(temporary);
-    return code;
+        return code;
+    if (copy_lines(from, file.stream, step, step_of)) {
+        whole_file_discard(&file);
+        return axle_error_set(AXLE_ERR_IO, "%s: it cannot be read to its end", path);
+    }
+    return whole_file_commit(&file);
 }
 
 int append_file_resume(append_file *file, const char *folder, const char *name, int64_t step,

@@ -1,69 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every run's folder has: config.json, and pictures. */
 #define _GNU_SOURCE 1
-#include "files.h"
-
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "../common/folder.h"
+#include "../common/whole_file.h"
 #include "sink.h"
-
-enum { FOLDER_MODE = 0777 };
 
 typedef struct files {
     sink base;
     char *folder;
 } files;
-
-static int io_error(const char *path)
-{
-    return axle_error_set(AXLE_ERR_IO, "%s: %s", path, strerror(errno));
-}
-
-/* ------------------------------------------------------------------ folders and whole files */
-
-int files_make_folder(const char *path)
-{
-    char *scratch = strdup(path);
-    if (!scratch)
-        return sink_no_memory();
-    int wrong = 0;
-    for (char *slash = scratch + 1; *scratch && *slash && !wrong; slash++) {
-        if (*slash != '/')
-            continue;
-        *slash = '\0';
-        wrong = mkdir(scratch, FOLDER_MODE) != 0 && errno != EEXIST;
-        *slash = '/';
-    }
-    wrong = wrong || (mkdir(scratch, FOLDER_MODE) != 0 && errno != EEXIST);
-    free(scratch);
-    return wrong ? io_error(path) : AXLE_OK;
-}
-
-int files_write(const char *path, const void *data, size_t size)
-{
-    char *temporary;
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return sink_no_memory();
-    FILE *to = fopen(temporary, "we");
-    int wrong = !to || fwrite(data, 1, size, to) != size;
-    if (to)
-        wrong |= fclose(to) != 0;
-    wrong = wrong || rename(temporary, path) != 0;
-    int code = wrong ? io_error(path) : AXLE_OK;
-    if (code)
-        unlink(temporary);
-    free(temporary);
-    return code;
-}
-
-/* ------------------------------------------------------------------ the sink */
 
 static void files_release(sink *self)
 {
@@ -93,7 +44,7 @@ static int files_config(sink *self, const json_t *config, double time)
     }
     size_t length = strlen(text);
     text[length] = '\n'; /* instead of the end */
-    int code = files_write(path, text, length + 1);
+    int code = whole_file_write(path, text, length + 1);
     free(path);
     free(text);
     return code;
@@ -123,9 +74,9 @@ static int files_picture(sink *self, const sink_picture *picture)
         asprintf(&path, "%s/%08" PRId64 ".png", folder, picture->step) < 0)
         code = sink_no_memory();
     if (!code)
-        code = files_make_folder(folder);
+        code = folder_make(folder, NULL);
     if (!code)
-        code = files_write(path, picture->image->png, picture->image->png_size);
+        code = whole_file_write(path, picture->image->png, picture->image->png_size);
     free(path);
     free(folder);
     free(name);

@@ -9,7 +9,6 @@ libaxle_track_la_SOURCES = \
 	%D%/callback.c \
 	%D%/csv.c \
 	%D%/files.c \
-	%D%/files.h \
 	%D%/image.c \
 	%D%/image.h \
 	%D%/jsonl.c \
@@ -19,7 +18,7 @@ libaxle_track_la_SOURCES = \
 	%D%/tracker.c
 libaxle_track_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/%D%
 libaxle_track_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(LIBPNG_CFLAGS)
-libaxle_track_la_LIBADD = libaxle.la $(JANSSON_LIBS) $(LIBPNG_LIBS)
+libaxle_track_la_LIBADD = frontends/common/libcommon.la libaxle.la $(JANSSON_LIBS) $(LIBPNG_LIBS)
 libaxle_track_la_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -version-info 0:0:0 -no-undefined
 
 # The messages are compiled from their description.

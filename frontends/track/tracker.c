@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files.h"
+#include "../common/folder.h"
+#include "../common/whole_file.h"
 #include "number.h"
 #include "sink.h"
 
@@ -76,7 +77,7 @@ static int open_kind(axle_tracker *tracker, const char *name, size_t length,
 
 static int open_files(axle_tracker *tracker, const char *list, const sink_setup *setup)
 {
-    int code = files_make_folder(setup->folder);
+    int code = folder_make(setup->folder, NULL);
     if (!code)
         code = open_sink(tracker, &files_sink, setup);
     while (!code && list && *list) {
@@ -261,7 +262,7 @@ int axle_image_save(const axle_tensor *tensor, const char *path)
     int code = path ? image_encode(tensor, &image)
                     : axle_error_set(AXLE_ERR_INVALID, "axle_image_save: the path is NULL");
     if (!code)
-        code = files_write(path, image.png, image.png_size);
+        code = whole_file_write(path, image.png, image.png_size);
     image_release(&image);
     return code;
 }

@@ -84,6 +84,18 @@ averages_come_back()
         [ "$(sum_of_run)" = "$(cat "$work/ema.sum")" ]
 }
 
+# What killed processes left half-written goes, what living ones write stays.
+half_written_files_go()
+{
+    sleep 0 & half_dead=$!
+    wait $half_dead
+    mkdir "$work/half"
+    touch "$work/half/metrics.json.$half_dead.tmp" "$work/half/metrics.json.$$.tmp" \
+        "$work/half/metrics.json.x.tmp"
+    run --epochs 1 --max-steps 2 --output "$work/half" &&
+        [ "$(cd "$work/half" && echo *.tmp)" = "metrics.json.$$.tmp metrics.json.x.tmp" ]
+}
+
 check 'a run that nothing disturbs' undisturbed
 check 'one that is resumed in its second epoch has the same losses and bits' resumes_in_second_epoch
 check 'so has one that is resumed from a folder by name' resumes_from_a_folder
@@ -91,6 +103,7 @@ check 'without a checkpoint --resume latest begins at the beginning' latest_with
 check 'a new run among checkpoints of another one is refused' another_run_is_not_mixed_in
 check 'a damaged checkpoint is named and passed over' passes_over_a_torn_one
 check 'averages of parameters come back' averages_come_back
+check 'files that a killed run left half-written are removed' half_written_files_go
 exits '--save-every without a folder is wrong usage' 2 'output' "$AXLE" train --save-every 5
 exits '--resume latest without a folder is wrong usage' 2 'output' "$AXLE" train --resume latest
 exits '--keep without --save-every is wrong usage' 2 'save-every' "$AXLE" train --keep 5

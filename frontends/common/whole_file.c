@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "axle/status.h"
+#include "temporary.h"
 
-enum { PLAIN_MODE = 0666, FOLDER_MODE = 0777 };
+enum { FILE_MODE = 0666 };
 
 static int io_error(const char *path)
 {
@@ -23,8 +24,6 @@ static int out_of_memory(void)
     return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
 }
 
-/* ------------------------------------------------------------------ files */
-
 static int open_directly(whole_file *file)
 {
     file->stream = fopen(file->path, "w");
@@ -33,11 +32,10 @@ static int open_directly(whole_file *file)
 
 static int open_temporary(whole_file *file)
 {
-    if (asprintf(&file->temporary, "%s.%ld.tmp", file->path, (long)getpid()) < 0) {
-        file->temporary = NULL;
-        return out_of_memory();
-    }
-    int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, PLAIN_MODE);
+    file->temporary = temporary_name(file->path);
+    if (!file->temporary)
+        return AXLE_ERR_NOMEM;
+    int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
     if (descriptor >= 0)
         file->stream = fdopen(descriptor, "w");
     if (file->stream)
@@ -105,47 +103,12 @@ void whole_file_discard(whole_file *file)
     forget(file);
 }
 
-/* ------------------------------------------------------------------ folders */
-
-/* mkdir -p; `path` is scratch. */
-static int make_folders(char *path)
+int whole_file_write(const char *path, const void *data, size_t size)
 {
-    for (char *slash = path + 1; *slash; slash++) {
-        if (*slash != '/')
-            continue;
-        *slash = '\0';
-        int wrong = mkdir(path, FOLDER_MODE) != 0 && errno != EEXIST;
-        *slash = '/';
-        if (wrong)
-            return -1;
-    }
-    return mkdir(path, FOLDER_MODE);
-}
-
-int folder_prepare(const char *path, int *created)
-{
-    char *scratch = strdup(path), *probe = NULL;
-    if (!scratch || asprintf(&probe, "%s/.axle-%ld.tmp", path, (long)getpid()) < 0) {
-        free(scratch);
-        return out_of_memory();
-    }
-    int made = make_folders(scratch) == 0, code = AXLE_OK;
-    if (!made && errno != EEXIST) {
-        code = io_error(path);
-    } else {
-        int descriptor = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, PLAIN_MODE);
-        if (descriptor < 0) {
-            code = io_error(path);
-        } else {
-            close(descriptor);
-            unlink(probe);
-        }
-    }
-    if (made && code)
-        rmdir(path);
-    if (!code)
-        *created = made;
-    free(scratch);
-    free(probe);
-    return code;
+    whole_file file;
+    int code = whole_file_open(&file, path);
+    if (code)
+        return code;
+    fwrite(data, 1, size, file.stream);
+    return whole_file_commit(&file);
 }

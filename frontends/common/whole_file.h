@@ -4,9 +4,10 @@
  * renamed at the end. What is there and is no regular file (/dev/stdout, a pipe) is written
  * directly. Functions return AXLE_OK or record an error and return its code.
  */
-#ifndef AXLE_CLI_WHOLE_FILE_H
-#define AXLE_CLI_WHOLE_FILE_H
+#ifndef AXLE_COMMON_WHOLE_FILE_H
+#define AXLE_COMMON_WHOLE_FILE_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* Starts as {0}, which discard accepts, too. */
@@ -21,9 +22,7 @@ int whole_file_open(whole_file *file, const char *path);
 int whole_file_commit(whole_file *file);
 /* Remove what was written. */
 void whole_file_discard(whole_file *file);
-
-/* Make a folder and those above it, if needed, and check that files can be made in it.
- * *created tells whether it was not there. */
-int folder_prepare(const char *path, int *created);
+/* All three at once. */
+int whole_file_write(const char *path, const void *data, size_t size);
 
 #endif
