@@ -85,9 +85,9 @@ int axle__capture_models(axle__capture *capture, json_t **out)
     *out = json_array();
     for (; !status && (module = next_module(capture->accelerator, &at)); k++) {
         status = capture_module(capture, module, k);
-        json_t *about =
-            json_pack("{s:I}", "parameters", (json_int_t)axle_module_parameter_count(module));
-        if (!status && json_array_append_new(*out, about))
+        if (!status &&
+            json_array_append_new(*out, json_pack("{s:I}", "parameters",
+                                                  (json_int_t)axle_module_parameter_count(module))))
             status = axle__json_failed();
     }
     return status;
