@@ -253,6 +253,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/sampler.h \
 	%D%/data/source.c \
 	%D%/data/source.h \
+	%D%/data/stream.c \
+	%D%/data/stream.h \
 	%D%/data/subset.c \
 	%D%/data/synthetic.c \
 	%D%/data/table.c \
@@ -326,6 +328,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/scaler.c \
 	%D%/train/scaler.h \
 	%D%/train/share.c \
+	%D%/train/streams.c \
 	%D%/train/window.c \
 	%D%/train/wire.c \
 	%D%/train/wire.h

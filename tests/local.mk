@@ -102,6 +102,7 @@ unit_tests = \
 	%D%/unit/data/loader \
 	%D%/unit/data/npy \
 	%D%/unit/data/sampler \
+	%D%/unit/data/stream \
 	%D%/unit/data/table \
 	%D%/unit/group/collectives \
 	%D%/unit/group/combine \

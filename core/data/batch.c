@@ -20,6 +20,7 @@ struct axle_batch {
     item *items;
     int count, room;
     int64_t weight; /* -1: all rows */
+    axle__batch_place place;
     item first[FIRST_ROOM];
 };
 
@@ -178,7 +179,17 @@ void axle__batch_set_weight(axle_batch *batch, int64_t weight)
     batch->weight = weight;
 }
 
-int axle__batch_place(axle_batch *batch, axle_device *device)
+axle__batch_place axle__batch_get_place(const axle_batch *batch)
+{
+    return batch->place;
+}
+
+void axle__batch_set_place(axle_batch *batch, axle__batch_place place)
+{
+    batch->place = place;
+}
+
+int axle__batch_to_device(axle_batch *batch, axle_device *device)
 {
     for (int k = 0; k < batch->count; k++) {
         item *one = &batch->items[k];

@@ -36,6 +36,30 @@ int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset
     return AXLE_OK;
 }
 
+int axle_stream_dataset_create(const axle_stream_class *type, void *user, axle_dataset **out)
+{
+    if (!type || type->struct_size < offsetof(axle_stream_class, skip) || !type->open ||
+        !type->next)
+        return axle_error_set(AXLE_ERR_INVALID, "stream: the class has no open or no next; begin "
+                                                "with AXLE_STREAM_CLASS_INIT");
+    axle_dataset *dataset = axle__alloc(1, sizeof(*dataset));
+    if (!dataset)
+        return AXLE_ERR_NOMEM;
+    size_t known = sizeof(dataset->stream);
+    memcpy(&dataset->stream, type, type->struct_size < known ? type->struct_size : known);
+    dataset->type.name = dataset->stream.name ? dataset->stream.name : "stream";
+    dataset->type.destroy = dataset->stream.destroy;
+    dataset->user = user;
+    axle__object_init(&dataset->object, AXLE__OBJECT_DATASET);
+    *out = dataset;
+    return AXLE_OK;
+}
+
+bool axle__dataset_is_stream(const axle_dataset *dataset)
+{
+    return dataset && dataset->stream.next;
+}
+
 int axle__dataset_create_take(const axle_dataset_class *type, void *user, size_t resident,
                               axle_dataset **out)
 {
@@ -70,7 +94,9 @@ int64_t axle_dataset_length(const axle_dataset *dataset)
 {
     if (!dataset)
         return axle_error_set(AXLE_ERR_INVALID, "data set: it is NULL");
-    return dataset->type.length(dataset->user);
+    if (!axle__dataset_is_stream(dataset))
+        return dataset->type.length(dataset->user);
+    return dataset->stream.length ? dataset->stream.length(dataset->user) : AXLE_LENGTH_UNKNOWN;
 }
 
 /* A callback failed: record that, unless it has recorded more itself. */
@@ -98,26 +124,6 @@ static int get_sample(axle_dataset *dataset, int64_t index, axle_batch **out)
     return AXLE_OK;
 }
 
-static int get_and_collate(axle_dataset *dataset, const int64_t *indices, int64_t n,
-                           axle_collate_fn collate, void *collate_user, axle_batch *batch)
-{
-    axle_batch **samples = axle__alloc((size_t)n, sizeof(*samples));
-    if (!samples)
-        return AXLE_ERR_NOMEM;
-    int code = AXLE_OK;
-    for (int64_t k = 0; !code && k < n; k++)
-        code = get_sample(dataset, indices[k], &samples[k]);
-    if (!code)
-        code = collate(samples, n, batch, collate_user);
-    for (int64_t k = 0; k < n; k++)
-        axle_batch_release(samples[k]);
-    axle__free(samples);
-    if (!code)
-        return AXLE_OK;
-    code = code < 0 ? code : AXLE_ERR_INVALID;
-    return axle_error_set(code, "%s: collating: %s", name_of(dataset), axle_status_text(code));
-}
-
 /* What callbacks gave has a row for each sample. */
 static int check_rows(const axle_dataset *dataset, const axle_batch *batch, int64_t n)
 {
@@ -137,18 +143,42 @@ static int check_rows(const axle_dataset *dataset, const axle_batch *batch, int6
     return AXLE_OK;
 }
 
+int axle__dataset_collate(const axle_dataset *dataset, axle_batch *const *samples, int64_t n,
+                          axle_collate_fn collate, void *collate_user, axle_batch *batch)
+{
+    int code = collate ? collate(samples, n, batch, collate_user)
+                       : axle_collate_pad(samples, n, batch, NULL);
+    if (!code)
+        return check_rows(dataset, batch, n);
+    code = code < 0 ? code : AXLE_ERR_INVALID;
+    return axle_error_set(code, "%s: collating: %s", name_of(dataset), axle_status_text(code));
+}
+
+static int get_and_collate(axle_dataset *dataset, const int64_t *indices, int64_t n,
+                           axle_collate_fn collate, void *collate_user, axle_batch *batch)
+{
+    axle_batch **samples = axle__alloc((size_t)n, sizeof(*samples));
+    if (!samples)
+        return AXLE_ERR_NOMEM;
+    int code = AXLE_OK;
+    for (int64_t k = 0; !code && k < n; k++)
+        code = get_sample(dataset, indices[k], &samples[k]);
+    if (!code)
+        code = axle__dataset_collate(dataset, samples, n, collate, collate_user, batch);
+    for (int64_t k = 0; k < n; k++)
+        axle_batch_release(samples[k]);
+    axle__free(samples);
+    return code;
+}
+
 static int fill_batch(axle_dataset *dataset, const int64_t *indices, int64_t n,
                       axle_collate_fn collate, void *collate_user, axle_batch *batch)
 {
-    int code;
-    if (dataset->type.fetch) {
-        code = dataset->type.fetch(dataset->user, indices, n, batch);
-        if (code)
-            code = callback_failed(dataset, "fetch", indices[0], code);
-    } else {
-        code = get_and_collate(dataset, indices, n, collate, collate_user, batch);
-    }
-    return code ? code : check_rows(dataset, batch, n);
+    if (!dataset->type.fetch)
+        return get_and_collate(dataset, indices, n, collate, collate_user, batch);
+    int code = dataset->type.fetch(dataset->user, indices, n, batch);
+    return code ? callback_failed(dataset, "fetch", indices[0], code)
+                : check_rows(dataset, batch, n);
 }
 
 int axle__dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
@@ -158,10 +188,6 @@ int axle__dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n
     int code = axle_batch_create(&batch);
     if (code)
         return code;
-    if (!collate) {
-        collate = axle_collate_pad;
-        collate_user = NULL;
-    }
     code = fill_batch(dataset, indices, n, collate, collate_user, batch);
     if (code) {
         axle_batch_release(batch);
@@ -176,6 +202,9 @@ int axle_dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
     if (!dataset || (!indices && n) || n < 1)
         return axle_error_set(AXLE_ERR_INVALID, "data set: fetch of %" PRId64 " samples%s", n,
                               dataset ? "" : " from NULL");
+    if (axle__dataset_is_stream(dataset))
+        return axle_error_set(AXLE_ERR_UNSUPPORTED, "%s: samples of a stream have no numbers",
+                              name_of(dataset));
     int64_t length = axle_dataset_length(dataset);
     for (int64_t k = 0; k < n; k++)
         if (indices[k] < 0 || indices[k] >= length)

@@ -11,6 +11,7 @@
 #include "data/iteration.h"
 #include "data/prefetch.h"
 #include "data/sampler.h"
+#include "data/stream.h"
 #include "device/hook.h"
 
 /* Small batches are fetched further ahead than asked for, where that has no other effect. */
@@ -22,15 +23,21 @@ struct axle_loader {
     axle_loader_options options;
     axle__loader_fn observer;
     void *observer_user;
+    axle__agree_fn agree;
+    void *agree_user;
 
     /* Where the loop is. */
     int64_t epoch, position;
     int status;
     bool started; /* the epoch gave a batch, or was asked for one */
     bool last;    /* the batch below is the epoch's last */
+    bool ended;   /* of streams: the epoch has no more batches */
+    int64_t read; /* of streams: samples that the epoch gave so far, on all processes */
     axle__iteration iteration;
     axle_batch *batch;
     axle_random_state outside; /* the thread's random state around the loop, if `started` */
+
+    axle__stream *stream; /* over a stream, else NULL; of the workers while a run is under way */
 
     /* What workers read; it changes only while no run is under way. */
     axle__shard shard;
@@ -63,19 +70,34 @@ static int fetch_rows(axle_loader *loader, axle__rows rows, axle_batch **out)
     return code;
 }
 
-static int fetch_and_place(axle_loader *loader, axle__rows rows, axle_batch **out)
+static int fetch_numbered(axle_loader *loader, int64_t number, axle_batch **out)
+{
+    axle__rows rows = axle__shard_rows(&loader->shard, number);
+    axle_random_set(
+        (axle_random_state){loader->options.seed, (uint64_t)loader->epoch, 0, rows.first});
+    int code = fetch_rows(loader, rows, out);
+    if (code)
+        return code;
+    axle__batch_set_weight(*out, rows.weight);
+    bool last = number + 1 == axle__shard_length(&loader->shard);
+    axle__batch_set_place(*out, (axle__batch_place){.first = rows.first, .last = last});
+    return AXLE_OK;
+}
+
+static int fetch_and_place(axle_loader *loader, int64_t number, axle_batch **out)
 {
     axle_batch *batch;
-    int code = fetch_rows(loader, rows, &batch);
+    int code = loader->stream ? axle__stream_batch(loader->stream, loader->epoch, &loader->shard,
+                                                   number, &batch)
+                              : fetch_numbered(loader, number, &batch);
     if (code)
         return code;
     if (loader->device && axle__device_is_direct(loader->device))
-        code = axle__batch_place(batch, loader->device);
+        code = axle__batch_to_device(batch, loader->device);
     if (code) {
         axle_batch_release(batch);
         return code;
     }
-    axle__batch_set_weight(batch, rows.weight);
     *out = batch;
     return AXLE_OK;
 }
@@ -85,7 +107,6 @@ static int fetch_and_place(axle_loader *loader, axle__rows rows, axle_batch **ou
 static int make_batch(void *user, int64_t number, axle_batch **out)
 {
     axle_loader *loader = user;
-    axle__rows rows = axle__shard_rows(&loader->shard, number);
     axle_random_state before = axle_random_get();
     int code = axle_device_push(axle_device_host());
     if (code)
@@ -93,9 +114,7 @@ static int make_batch(void *user, int64_t number, axle_batch **out)
     code = axle_scope_push();
     if (!code) {
         axle_device *announced = axle__fetch_device_set(loader->device);
-        axle_random_set(
-            (axle_random_state){loader->options.seed, (uint64_t)loader->epoch, 0, rows.first});
-        code = fetch_and_place(loader, rows, out);
+        code = fetch_and_place(loader, number, out);
         axle_random_set(before);
         axle__fetch_device_set(announced);
         axle_scope_pop();
@@ -170,7 +189,7 @@ static int sample_batches(axle_loader *loader)
 
 static int make_order(axle_loader *loader)
 {
-    if (loader->options.batches || !loader->options.shuffle ||
+    if (loader->stream || loader->options.batches || !loader->options.shuffle ||
         (loader->order && loader->order_epoch == loader->epoch))
         return AXLE_OK;
     if (!loader->order)
@@ -195,17 +214,28 @@ static int64_t run_depth(const axle_loader *loader)
     return small > asked ? small : asked;
 }
 
+/* A stream is read by one thread. */
+static int run_workers(const axle_loader *loader)
+{
+    return loader->stream ? 1 : loader->options.workers;
+}
+
+static int64_t run_end(const axle_loader *loader)
+{
+    return loader->stream ? INT64_MAX : axle__shard_length(&loader->shard);
+}
+
 static int start_run(axle_loader *loader)
 {
     int code = make_order(loader);
     if (code || loader->options.workers == 0)
         return code;
     if (!loader->prefetch)
-        code = axle__prefetch_create(loader->options.workers, (int)run_depth(loader), make_batch,
+        code = axle__prefetch_create(run_workers(loader), (int)run_depth(loader), make_batch,
                                      loader, &loader->prefetch);
     if (code)
         return code;
-    axle__prefetch_start(loader->prefetch, loader->position, axle__shard_length(&loader->shard));
+    axle__prefetch_start(loader->prefetch, loader->position, run_end(loader));
     loader->running = true;
     return AXLE_OK;
 }
@@ -231,7 +261,7 @@ static void enter_random(axle_loader *loader)
 {
     axle_random_state state = axle_random_get();
     state.draw = first_draw_of_batch;
-    state.row = axle__shard_rows(&loader->shard, loader->position).first;
+    state.row = axle__batch_get_place(loader->batch).first;
     axle_random_set(state);
 }
 
@@ -261,6 +291,8 @@ static void go_to_epoch(axle_loader *loader, int64_t epoch)
     }
     loader->position = 0;
     loader->shard.origin = 0;
+    loader->ended = false;
+    loader->read = 0;
 }
 
 /* The epoch is over, for whatever reason. */
@@ -276,18 +308,35 @@ static void leave_epoch(axle_loader *loader)
         loader->observer(loader->observer_user, loader, NULL, 0);
 }
 
+/* @param code  of taking the batch. Streams have ended where there is none. */
+static int agree_on_batch(axle_loader *loader, int code)
+{
+    axle__batch_place place = {0};
+    if (!code)
+        place = axle__batch_get_place(loader->batch);
+    if (loader->agree)
+        code = loader->agree(loader->agree_user, code, place.given, place.last);
+    if (code)
+        return code;
+    loader->read = place.given;
+    loader->ended = place.last;
+    return AXLE_OK;
+}
+
 static int open_turn(axle_loader *loader)
 {
     int code = axle__iteration_open(&loader->iteration);
     if (!code)
         code = take_batch(loader, &loader->batch);
+    if (loader->stream)
+        code = agree_on_batch(loader, code);
     if (!code && loader->device)
-        code = axle__batch_place(loader->batch, loader->device);
-    if (code)
+        code = axle__batch_to_device(loader->batch, loader->device);
+    if (code || axle_batch_count(loader->batch) == 0)
         return code;
     enter_random(loader);
     loader->position++;
-    loader->last = loader->position == axle__shard_length(&loader->shard);
+    loader->last = axle__batch_get_place(loader->batch).last;
     return AXLE_OK;
 }
 
@@ -296,6 +345,11 @@ static void start_epoch(axle_loader *loader)
     loader->status = AXLE_OK;
     loader->started = true;
     loader->outside = axle_random_get();
+}
+
+static bool at_end(const axle_loader *loader)
+{
+    return loader->stream ? loader->ended : loader->position >= axle__shard_length(&loader->shard);
 }
 
 int axle_loader_next(axle_loader *loader, axle_batch **out)
@@ -314,7 +368,7 @@ int axle_loader_next(axle_loader *loader, axle_batch **out)
         loader->status = code;
         return 0;
     }
-    if (loader->position >= axle__shard_length(&loader->shard)) {
+    if (at_end(loader)) {
         leave_epoch(loader);
         return 0;
     }
@@ -322,7 +376,7 @@ int axle_loader_next(axle_loader *loader, axle_batch **out)
     axle__phase_begin(&phase, "data");
     loader->status = open_turn(loader);
     axle__phase_end(&phase);
-    if (loader->status) {
+    if (loader->status || axle_batch_count(loader->batch) == 0) {
         leave_epoch(loader);
         return 0;
     }
@@ -338,6 +392,17 @@ void axle_loader_break(axle_loader *loader)
         leave_epoch(loader);
 }
 
+static int64_t global_batch(const axle_loader *loader)
+{
+    return loader->shard.process_count * loader->shard.batch_size;
+}
+
+/* Samples in the batches before this position, were all full. */
+static int64_t samples_before(const axle_loader *loader)
+{
+    return loader->shard.origin + loader->position * global_batch(loader);
+}
+
 int axle_loader_set_epoch(axle_loader *loader, int64_t epoch)
 {
     if (!loader || epoch < 0)
@@ -348,6 +413,7 @@ int axle_loader_set_epoch(axle_loader *loader, int64_t epoch)
     go_to_epoch(loader, epoch);
     loader->position = skipped;
     loader->shard.origin = origin;
+    loader->read = samples_before(loader);
     return AXLE_OK;
 }
 
@@ -359,21 +425,20 @@ int axle_loader_skip(axle_loader *loader, int64_t batches)
                               batches, length);
     stop_run(loader);
     loader->position = batches;
+    loader->ended = false;
+    loader->read = samples_before(loader);
     return AXLE_OK;
 }
 
 /* ---- where it is */
 
-static int64_t global_batch(const axle_loader *loader)
-{
-    return loader->shard.process_count * loader->shard.batch_size;
-}
-
 /* Samples that the epoch gave so far, on all processes. */
 static int64_t given_samples(const axle_loader *loader)
 {
+    if (loader->stream)
+        return loader->read;
     if (!loader->ends)
-        return loader->shard.origin + loader->position * global_batch(loader);
+        return samples_before(loader);
     return loader->position > 0 ? loader->ends[loader->position - 1] : 0;
 }
 
@@ -399,7 +464,7 @@ axle_loader_state axle_loader_get_state(const axle_loader *loader)
     state.epoch = loader->epoch;
     state.length = loader->shard.samples;
     state.samples = given < state.length ? given : state.length;
-    state.complete = loader->position > 0 && loader->position >= axle_loader_length(loader);
+    state.complete = loader->position > 0 && at_end(loader);
     state.seed = loader->options.seed;
     state.shuffle = loader->options.shuffle != 0;
     return state;
@@ -442,9 +507,13 @@ int axle_loader_set_state(axle_loader *loader, const axle_loader_state *state)
     go_to_epoch(loader, s.epoch);
     loader->options.seed = s.seed;
     if (s.complete)
-        loader->position = axle_loader_length(loader);
+        loader->position = loader->stream
+                               ? (s.samples + global_batch(loader) - 1) / global_batch(loader)
+                               : axle_loader_length(loader);
     else
         continue_from(loader, s.samples);
+    loader->ended = s.complete != 0;
+    loader->read = s.samples;
     return AXLE_OK;
 }
 
@@ -492,11 +561,15 @@ int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options
     axle__object_init(&loader->object, AXLE__OBJECT_LOADER);
     loader->dataset = axle_dataset_retain(dataset);
     loader->options = all;
+    code = axle__dataset_is_stream(dataset)
+               ? axle__stream_create(dataset, &loader->options, &loader->stream)
+               : AXLE_OK;
     loader->shard = (axle__shard){.samples = samples,
                                   .batch_size = all.batch_size,
                                   .process_count = 1,
                                   .drop_last = all.drop_last != 0};
-    code = sample_batches(loader);
+    if (!code)
+        code = sample_batches(loader);
     if (code)
         axle_loader_release(loader);
     else
@@ -518,6 +591,7 @@ void axle_loader_release(axle_loader *loader)
     close_turn(loader);
     stop_run(loader);
     axle__prefetch_destroy(loader->prefetch);
+    axle__stream_destroy(loader->stream);
     axle_dataset_release(loader->dataset);
     axle__free(loader->order);
     axle__free(loader->ends);
@@ -533,7 +607,10 @@ int axle_loader_status(const axle_loader *loader)
 
 int64_t axle_loader_length(const axle_loader *loader)
 {
-    return loader ? axle__shard_length(&loader->shard) : 0;
+    if (!loader)
+        return 0;
+    return loader->shard.samples == AXLE_LENGTH_UNKNOWN ? AXLE_LENGTH_UNKNOWN
+                                                        : axle__shard_length(&loader->shard);
 }
 
 int64_t axle_loader_epoch(const axle_loader *loader)
@@ -586,4 +663,10 @@ void axle__loader_set_observer(axle_loader *loader, axle__loader_fn fn, void *us
 {
     loader->observer = fn;
     loader->observer_user = user;
+}
+
+void axle__loader_set_agree(axle_loader *loader, axle__agree_fn fn, void *user)
+{
+    loader->agree = fn;
+    loader->agree_user = user;
 }

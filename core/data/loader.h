@@ -29,4 +29,12 @@ typedef void (*axle__loader_fn)(void *user, axle_loader *loader, const axle_batc
                                 int is_last);
 void axle__loader_set_observer(axle_loader *loader, axle__loader_fn fn, void *user);
 
+/*
+ * Called for each batch of a stream before the program sees it, and for the stream's end, with what
+ * came of reading it, the samples of the epoch up to its end, and whether the stream ends there.
+ * What it returns counts instead. One a loader; NULL removes it.
+ */
+typedef int (*axle__agree_fn)(void *user, int status, int64_t samples, bool ends);
+void axle__loader_set_agree(axle_loader *loader, axle__agree_fn fn, void *user);
+
 #endif

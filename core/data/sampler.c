@@ -38,6 +38,13 @@ void axle__permutation(uint64_t seed, uint64_t epoch, int64_t n, int64_t *out)
     }
 }
 
+int64_t axle__shuffle_draw(uint64_t seed, uint64_t epoch, int64_t draw, int64_t n)
+{
+    uint32_t block[4];
+    axle__philox(epoch_key(seed, epoch), (uint64_t)draw, block);
+    return (int64_t)multiply_high((uint64_t)block[1] << 32 | block[0], (uint64_t)n);
+}
+
 int64_t axle__shard_length(const axle__shard *shard)
 {
     if (shard->ends)
@@ -47,18 +54,10 @@ int64_t axle__shard_length(const axle__shard *shard)
     return full + (!shard->drop_last && samples % global != 0);
 }
 
-axle__rows axle__shard_rows(const axle__shard *shard, int64_t batch)
+axle__rows axle__shard_split(const axle__shard *shard, int64_t start, int64_t samples)
 {
     int64_t count = shard->process_count, index = shard->process_index;
-    int64_t global = count * shard->batch_size;
-    int64_t start = shard->origin + batch * global, left = shard->samples - start;
-    if (shard->ends) {
-        start = batch > 0 ? shard->ends[batch - 1] : 0;
-        left = shard->ends[batch] - start;
-    } else if (left > global) {
-        left = global;
-    }
-    int64_t share = left / count, longer = left % count;
+    int64_t share = samples / count, longer = samples % count;
     axle__rows rows = {
         .first = start + index * share + (index < longer ? index : longer),
         .count = share + (index < longer),
@@ -67,4 +66,17 @@ axle__rows axle__shard_rows(const axle__shard *shard, int64_t batch)
     if (rows.count == 0)
         rows = (axle__rows){.first = start, .count = 1, .weight = 0};
     return rows;
+}
+
+axle__rows axle__shard_rows(const axle__shard *shard, int64_t batch)
+{
+    int64_t global = shard->process_count * shard->batch_size;
+    int64_t start = shard->origin + batch * global, left = shard->samples - start;
+    if (shard->ends) {
+        start = batch > 0 ? shard->ends[batch - 1] : 0;
+        left = shard->ends[batch] - start;
+    } else if (left > global) {
+        left = global;
+    }
+    return axle__shard_split(shard, start, left);
 }

@@ -13,6 +13,9 @@
 /* Order of an epoch: a random permutation of 0..n-1, a function of seed and epoch alone. */
 void axle__permutation(uint64_t seed, uint64_t epoch, int64_t n, int64_t *out);
 
+/* Number `draw` of a stream's epoch: one of 0..n-1, a function of all of them. */
+int64_t axle__shuffle_draw(uint64_t seed, uint64_t epoch, int64_t draw, int64_t n);
+
 typedef struct axle__shard {
     int64_t samples;       /* in the data set */
     int64_t batch_size;    /* of one process, from 1 */
@@ -37,5 +40,7 @@ typedef struct axle__rows {
 int64_t axle__shard_length(const axle__shard *shard);
 /* @param batch  below the length. */
 axle__rows axle__shard_rows(const axle__shard *shard, int64_t batch);
+/* The process's rows of a global batch that begins at `start` and has so many samples, from 1. */
+axle__rows axle__shard_split(const axle__shard *shard, int64_t start, int64_t samples);
 
 #endif

@@ -47,6 +47,8 @@ int axle_subset_dataset_create(axle_dataset *dataset, int64_t first, int64_t cou
     int64_t length = axle_dataset_length(dataset);
     if (!dataset)
         return AXLE_ERR_INVALID;
+    if (axle__dataset_is_stream(dataset))
+        return axle_error_set(AXLE_ERR_UNSUPPORTED, "subset: samples of a stream have no numbers");
     if (first < 0 || count < 0 || first > length || count > length - first)
         return axle_error_set(AXLE_ERR_INDEX,
                               "subset: %" PRId64 " samples from number %" PRId64

@@ -127,6 +127,7 @@ static void let_go(axle__prepared *prepared)
         axle_optimizer_release(optimizer);
     } else if (object->type == AXLE__OBJECT_LOADER) {
         axle__loader_set_observer((axle_loader *)object, NULL, NULL);
+        axle__loader_set_agree((axle_loader *)object, NULL, NULL);
         axle_loader_release((axle_loader *)object);
     } else if (object->type == AXLE__OBJECT_MODEL) {
         axle__module_set_precision(axle_model_module((axle_model *)object), 0);

@@ -86,6 +86,9 @@ int axle__local_after_step(axle_accelerator *accelerator, axle_optimizer *optimi
 /* The loader's observer; user is the accelerator. */
 void axle__loop_observe(void *user, axle_loader *loader, const axle_batch *batch, int is_last);
 
+/* The same for streams: whether all processes read alike; user is the accelerator. */
+int axle__loop_agree(void *user, int status, int64_t samples, bool ends);
+
 /* Forget the window under way, gradients and all; optimizers do not step before the next one. */
 void axle__window_abandon(axle_accelerator *accelerator);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* axle_prepare: taking objects over, in place. */
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/memory.h"
 #include "data/loader.h"
@@ -68,6 +70,7 @@ static int prepare_loader(axle_accelerator *accelerator, axle_object *object)
     axle_loader *loader = (axle_loader *)object;
     axle__loader_place(loader, accelerator->device);
     axle__loader_set_observer(loader, axle__loop_observe, accelerator);
+    axle__loader_set_agree(loader, axle__loop_agree, accelerator);
     return axle__loader_shard(loader, axle_process_count(accelerator),
                               axle_process_index(accelerator));
 }
@@ -159,6 +162,17 @@ static const char *trained_dtype(axle_accelerator *accelerator)
     return axle_dtype_name(dtype);
 }
 
+/* Updates an epoch, in words: a stream may not tell. */
+static void updates_text(const axle_accelerator *accelerator, const axle_loader *loader, char *text,
+                         size_t size)
+{
+    int64_t batches = axle_loader_length(loader), window = accelerator->options.accumulate;
+    if (batches == AXLE_LENGTH_UNKNOWN)
+        snprintf(text, size, "a stream");
+    else
+        snprintf(text, size, "%lld updates an epoch", (long long)((batches + window - 1) / window));
+}
+
 static int announce(axle_accelerator *accelerator)
 {
     const axle_loader *loader = first_loader(accelerator);
@@ -166,10 +180,11 @@ static int announce(axle_accelerator *accelerator)
         return AXLE_OK;
     long long batch = (long long)axle_loader_batch_size(loader);
     long long window = accelerator->options.accumulate;
-    long long updates = ((long long)axle_loader_length(loader) + window - 1) / window;
+    char updates[64];
+    updates_text(accelerator, loader, updates, sizeof(updates));
     int processes = axle_process_count(accelerator);
     accelerator->plan = axle__format(
-        "%lld x %d %s x %lld accumulation = %lld per update; %lld updates an epoch; %s%s; "
+        "%lld x %d %s x %lld accumulation = %lld per update; %s; %s%s; "
         "%s: %s",
         batch, processes, processes == 1 ? "process" : "processes", window,
         batch * processes * window, updates, trained_dtype(accelerator), products(accelerator),

@@ -4,6 +4,7 @@
 
 #include "axle/ops.h"
 #include "base/memory.h"
+#include "data/dataset.h"
 #include "group/group.h"
 #include "train/accelerator.h"
 
@@ -139,6 +140,9 @@ int axle_split_dataset(const axle_accelerator *accelerator, axle_dataset *datase
                        axle_dataset **out)
 {
     int64_t first, count, n = axle_dataset_length(dataset);
+    if (axle__dataset_is_stream(dataset))
+        return axle_error_set(AXLE_ERR_UNSUPPORTED,
+                              "axle_split_dataset: samples of a stream have no numbers");
     axle_split_between_processes(accelerator, n, &first, &count);
     if (!padded)
         return axle_subset_dataset_create(dataset, first, count, out);

@@ -73,10 +73,45 @@ typedef struct axle_dataset_class {
 AXLE_API int axle_dataset_create(const axle_dataset_class *type, void *user, axle_dataset **out);
 AXLE_API axle_dataset *axle_dataset_retain(axle_dataset *dataset);
 AXLE_API void axle_dataset_release(axle_dataset *dataset);
+/** AXLE_LENGTH_UNKNOWN for a stream that does not tell. */
 AXLE_API int64_t axle_dataset_length(const axle_dataset *dataset);
+/** The length of a stream that does not tell, and of a loader over it: more than can be counted. */
+#define AXLE_LENGTH_UNKNOWN INT64_MAX
 /** Samples at @p indices, collated; the caller owns the batch. */
 AXLE_API int axle_dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
                                 axle_batch **out);
+
+/**
+ * A stream of your own: samples that come one after the other. Starts from AXLE_STREAM_CLASS_INIT.
+ *
+ * Each epoch reads it from its beginning. Of a job's processes each reads the whole stream and
+ * keeps its rows of each global batch, which are those it would have of a data set of as many
+ * samples; so streams must give the same on all. Resuming passes over what was given. Functions of
+ * one cursor run one after the other, but not always on the same thread.
+ */
+typedef struct axle_stream_class {
+    size_t struct_size;
+    const char *name;
+    /** Begin. @param epoch  from 0. @param cursor  what next, skip and close get. */
+    int (*open)(void *user, int64_t epoch, void **cursor);
+    /** Fill @p sample with tensors of one sample (no batch dim), on the host's device.
+     * @return 1; 0 at the end; or an AXLE_ERR_.... */
+    int (*next)(void *cursor, axle_batch *sample);
+    /** Pass over @p n samples. @return how many there were, which is fewer at the end, or an
+     * AXLE_ERR_.... NULL: next does it. */
+    int64_t (*skip)(void *cursor, int64_t n);
+    void (*close)(void *cursor);   /**< NULL is fine */
+    int64_t (*length)(void *user); /**< NULL: unknown. One that is told must be true. */
+    void (*destroy)(void *user);   /**< NULL is fine */
+} axle_stream_class;
+#define AXLE_STREAM_CLASS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(axle_stream_class), NULL, NULL, NULL, NULL, NULL, NULL, NULL                        \
+    }
+/** A data set for loaders alone: axle_dataset_fetch() and subsets of it are AXLE_ERR_UNSUPPORTED.
+ */
+AXLE_API int axle_stream_dataset_create(const axle_stream_class *type, void *user,
+                                        axle_dataset **out);
 
 /** Rows of tensors in memory, which are retained. @param names  n names. @param tensors  equal dim
  * 0. */
@@ -162,13 +197,22 @@ typedef struct axle_loader_options {
      * shuffle and drop_last then count for nothing. NULL: those. */
     axle_batches_fn batches;
     void *batches_user;
+    /** With `shuffle`, of streams: each next sample is drawn from so many that were read ahead. */
+    int64_t shuffle_buffer;
 } axle_loader_options;
 #define AXLE_LOADER_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL, NULL, NULL                      \
+        sizeof(axle_loader_options), 1, 0, 0, 0, 0, 2, NULL, NULL, NULL, NULL, 1024                \
     }
 
-/** @param options  NULL for the defaults. The data set is retained. */
+/**
+ * @param options  NULL for the defaults. The data set is retained.
+ *
+ * Over a stream there is one thread at most that reads ahead, and `batches` is
+ * AXLE_ERR_UNSUPPORTED. In a job the processes compare what their streams gave before each batch:
+ * where one ends, fails or differs, the loop ends with an error on all. Inside axle_join_begin()
+ * each goes on by itself.
+ */
 AXLE_API int axle_loader_create(axle_dataset *dataset, const axle_loader_options *options,
                                 axle_loader **out);
 AXLE_API axle_loader *axle_loader_retain(axle_loader *loader);
@@ -186,7 +230,7 @@ AXLE_API int axle_loader_next(axle_loader *loader, axle_batch **out);
 AXLE_API int axle_loader_status(const axle_loader *loader);
 /** Leave the epoch early: closes the scope, and the next batch is the first of the next epoch. */
 AXLE_API void axle_loader_break(axle_loader *loader);
-/** Batches an epoch. */
+/** Batches an epoch; AXLE_LENGTH_UNKNOWN over a stream that does not tell. */
 AXLE_API int64_t axle_loader_length(const axle_loader *loader);
 /** Number of the current epoch, from 0. */
 AXLE_API int64_t axle_loader_epoch(const axle_loader *loader);

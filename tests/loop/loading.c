@@ -2,52 +2,9 @@
 /* Loading: each sample once, in the same global batches whatever the number of processes. */
 #include "loop.h"
 
-enum { MOST = 600 };
+enum { MOST = LOOP_MOST };
 
-typedef struct seen {
-    int64_t ids[MOST], count, steps;
-    int64_t ends[MOST]; /* of the global batches */
-} seen;
-
-/* Go through an epoch and gather it. */
-static int gather_epoch(axle_accelerator *acc, axle_loader *loader, seen *out)
-{
-    axle_batch *batch;
-    *out = (seen){0};
-    while (axle_loader_next(loader, &batch)) {
-        axle_tensor *all = axle_gather_for_metrics(acc, axle_batch_get(batch, "input"));
-        EXPECT(all && out->count + axle_tensor_count(all) <= MOST);
-        EXPECT(axle_tensor_read(all, out->ids + out->count, (size_t)axle_tensor_count(all) * 8) ==
-               AXLE_OK);
-        out->count += axle_tensor_count(all);
-        out->ends[out->steps++] = out->count;
-        EXPECT(axle_loader_is_last(loader) == (out->steps == axle_loader_length(loader)));
-    }
-    EXPECT(axle_loader_status(loader) == AXLE_OK);
-    return 0;
-}
-
-/* Each of 0..n-1 is there once. */
-static int is_whole(const seen *s, int64_t n)
-{
-    bool found[MOST] = {false};
-    EXPECT(s->count == n);
-    for (int64_t k = 0; k < n; k++) {
-        EXPECT(s->ids[k] >= 0 && s->ids[k] < n && !found[s->ids[k]]);
-        found[s->ids[k]] = true;
-    }
-    return 0;
-}
-
-static axle_loader_options loading(int64_t batch, int shuffle, uint64_t seed, int workers)
-{
-    axle_loader_options o = AXLE_LOADER_OPTIONS_INIT;
-    o.batch_size = batch;
-    o.shuffle = shuffle;
-    o.seed = seed;
-    o.workers = workers;
-    return o;
-}
+typedef loop_seen seen;
 
 /* One epoch of n numbers, prepared. */
 static int epoch_of(axle_accelerator *acc, int64_t n, axle_loader_options o, seen *out)
@@ -56,7 +13,7 @@ static int epoch_of(axle_accelerator *acc, int64_t n, axle_loader_options o, see
     if (loop_numbers(n, &o, &loader))
         return 1;
     EXPECT(axle_prepare(acc, loader) == AXLE_OK);
-    int wrong = gather_epoch(acc, loader, out);
+    int wrong = loop_gather_epoch(acc, loader, out);
     axle_loader_release(loader);
     return wrong;
 }
@@ -65,19 +22,11 @@ static int epoch_of(axle_accelerator *acc, int64_t n, axle_loader_options o, see
 static int order_alone(int64_t n, axle_loader_options o, seen *out)
 {
     axle_loader *loader;
-    axle_batch *batch;
-    *out = (seen){0};
     if (loop_numbers(n, &o, &loader))
         return 1;
-    while (axle_loader_next(loader, &batch)) {
-        axle_tensor *ids = axle_batch_get(batch, "input");
-        EXPECT(axle_tensor_read(ids, out->ids + out->count, (size_t)axle_tensor_count(ids) * 8) ==
-               AXLE_OK);
-        out->count += axle_tensor_count(ids);
-        out->ends[out->steps++] = out->count;
-    }
+    int wrong = loop_read_epoch(loader, out);
     axle_loader_release(loader);
-    return 0;
+    return wrong;
 }
 
 static int loads_the_same(void)
@@ -88,8 +37,9 @@ static int loads_the_same(void)
         return 1;
     int64_t n = 32 * loop_size;
     for (int shuffle = 0; shuffle < 2; shuffle++) {
-        if (epoch_of(acc, n, loading(8, shuffle, 3, 0), &many) || is_whole(&many, n) ||
-            order_alone(n, loading(8 * loop_size, shuffle, 3, 0), &one))
+        if (epoch_of(acc, n, loop_loading_options(8, shuffle, 3, 0), &many) ||
+            loop_is_whole(&many, n) ||
+            order_alone(n, loop_loading_options(8 * loop_size, shuffle, 3, 0), &one))
             return 1;
         EXPECT(many.steps == one.steps && many.steps == 4);
         EXPECT(memcmp(many.ids, one.ids, (size_t)n * 8) == 0);
@@ -111,8 +61,9 @@ static int gathers_each_once(void)
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
         for (int shuffle = 0; shuffle < 2; shuffle++)
             for (int workers = 0; workers <= 4; workers += 4)
-                if (epoch_of(acc, cases[k][0], loading(cases[k][1], shuffle, 1, workers), &s) ||
-                    is_whole(&s, cases[k][0]))
+                if (epoch_of(acc, cases[k][0],
+                             loop_loading_options(cases[k][1], shuffle, 1, workers), &s) ||
+                    loop_is_whole(&s, cases[k][0]))
                     return 1;
     axle_accelerator_release(acc);
     return 0;
@@ -129,7 +80,7 @@ static int steps_together(void)
     for (int k = 0; k < 2; k++) {
         int64_t n = cases[k][0], global = cases[k][1] * loop_size;
         int equal;
-        if (epoch_of(acc, n, loading(cases[k][1], 0, 0, 0), &s))
+        if (epoch_of(acc, n, loop_loading_options(cases[k][1], 0, 0, 0), &s))
             return 1;
         EXPECT(axle_processes_agree(acc, (uint64_t)s.steps, &equal) == AXLE_OK && equal);
         EXPECT(s.steps == (n + global - 1) / global && s.count == n);
@@ -143,22 +94,22 @@ static int repeats(void)
     static seen first[3], again, other;
     axle_accelerator *acc;
     axle_loader *loader;
-    axle_loader_options o = loading(4, 1, 7, 0);
+    axle_loader_options o = loop_loading_options(4, 1, 7, 0);
     if (loop_open(NULL, &acc) || loop_numbers(40, &o, &loader))
         return 1;
     EXPECT(axle_prepare(acc, loader) == AXLE_OK);
     for (int k = 0; k < 3; k++)
-        if (gather_epoch(acc, loader, &first[k]))
+        if (loop_gather_epoch(acc, loader, &first[k]))
             return 1;
     for (int k = 0; k < 3; k++)
         EXPECT(memcmp(first[k].ids, first[(k + 1) % 3].ids, 40 * 8) != 0);
     EXPECT(axle_loader_set_epoch(loader, 0) == AXLE_OK);
     for (int k = 0; k < 3; k++) {
-        if (gather_epoch(acc, loader, &again))
+        if (loop_gather_epoch(acc, loader, &again))
             return 1;
         EXPECT(memcmp(first[k].ids, again.ids, 40 * 8) == 0);
     }
-    if (epoch_of(acc, 40, loading(4, 1, 8, 0), &other))
+    if (epoch_of(acc, 40, loop_loading_options(4, 1, 8, 0), &other))
         return 1;
     EXPECT(memcmp(first[0].ids, other.ids, 40 * 8) != 0);
     axle_loader_release(loader);
@@ -192,7 +143,7 @@ static int keeps_batches(void)
     if (loop_open(NULL, &acc))
         return 1;
     for (int workers = 0; workers <= 4; workers += 4) {
-        axle_loader_options o = loading(4, 1, 0, workers);
+        axle_loader_options o = loop_loading_options(4, 1, 0, workers);
         o.batches = growing_batches;
         o.batches_user = &mode;
         if (loop_numbers(22, &o, &loader))
@@ -200,7 +151,7 @@ static int keeps_batches(void)
         EXPECT(axle_prepare(acc, loader) == AXLE_OK);
         for (int epoch = 0; epoch < 3; epoch++) {
             EXPECT(axle_loader_length(loader) == 7);
-            if (gather_epoch(acc, loader, &s) || is_whole(&s, 22))
+            if (loop_gather_epoch(acc, loader, &s) || loop_is_whole(&s, 22))
                 return 1;
             for (int64_t k = 0; k < 22; k++)
                 EXPECT(s.ids[k] == (epoch % 2 ? 21 - k : k));
@@ -232,7 +183,7 @@ static int refuses_batches(void)
     axle_loader *loader;
     axle_batch *batch;
     axle_dataset *set;
-    axle_loader_options o = loading(4, 0, 0, 0);
+    axle_loader_options o = loop_loading_options(4, 0, 0, 0);
     o.batches = growing_batches;
     o.batches_user = &mode;
     EXPECT(axle_synthetic_image_dataset_create(5, 1, &set) == AXLE_OK);
@@ -260,14 +211,15 @@ static int nests(void)
     axle_accelerator *acc;
     axle_loader *train, *eval;
     axle_batch *batch;
-    axle_loader_options outer_options = loading(4, 0, 0, 0), inner_options = loading(2, 0, 0, 0);
+    axle_loader_options outer_options = loop_loading_options(4, 0, 0, 0),
+                        inner_options = loop_loading_options(2, 0, 0, 0);
     if (loop_open(NULL, &acc) || loop_numbers(4 * loop_size + 1, &outer_options, &train) ||
         loop_numbers(2 * loop_size + 1, &inner_options, &eval))
         return 1;
     EXPECT(axle_prepare(acc, train, eval) == AXLE_OK);
     int64_t rows = 0;
     while (axle_loader_next(train, &batch)) {
-        if (gather_epoch(acc, eval, &inner) || is_whole(&inner, 2 * loop_size + 1))
+        if (loop_gather_epoch(acc, eval, &inner) || loop_is_whole(&inner, 2 * loop_size + 1))
             return 1;
         axle_tensor *all = axle_gather_for_metrics(acc, axle_batch_get(batch, "input"));
         EXPECT(all);
@@ -306,7 +258,7 @@ static int loads_shapes(void)
     axle_loader *loader;
     axle_batch *batch;
     axle_dataset_class type = AXLE_DATASET_CLASS_INIT;
-    axle_loader_options o = loading(4, 1, 5, 2);
+    axle_loader_options o = loop_loading_options(4, 1, 5, 2);
     type.name = "records";
     type.length = thirty;
     type.get = get_record;
@@ -340,7 +292,7 @@ static int drops_the_last(void)
 {
     static seen s;
     axle_accelerator *acc;
-    axle_loader_options o = loading(5, 0, 0, 0);
+    axle_loader_options o = loop_loading_options(5, 0, 0, 0);
     o.drop_last = 1;
     if (loop_open(NULL, &acc) || epoch_of(acc, 10 * loop_size + 1, o, &s))
         return 1;

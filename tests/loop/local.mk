@@ -12,6 +12,7 @@ check_PROGRAMS += %D%/loop
 	%D%/precision.c \
 	%D%/split.c \
 	%D%/state.c \
+	%D%/streams.c \
 	%D%/support.c \
 	%D%/uneven.c
 %C%_loop_LDADD = libaxle.la -lm

@@ -25,6 +25,7 @@ typedef struct loop_check {
 extern const loop_check loop_state[];
 extern const loop_check loop_split[];
 extern const loop_check loop_loading[];
+extern const loop_check loop_streams[];
 extern const loop_check loop_equality[];
 extern const loop_check loop_accumulation[];
 extern const loop_check loop_collectives[];
@@ -46,10 +47,27 @@ int loop_refused(int status, int code, const char *part);
 int loop_open(const axle_accelerator_options *options, axle_accelerator **out);
 /* Numbers 0..n-1 as "input", i64. */
 int loop_numbers(int64_t n, const axle_loader_options *options, axle_loader **out);
+/* Options of a loader. */
+axle_loader_options loop_loading_options(int64_t batch, int shuffle, uint64_t seed, int workers);
 /* x as "input" and 2 x + 3 as "target", (n, 1), in the default element type. */
 int loop_line(int64_t n, const axle_loader_options *options, axle_loader **out);
+/* Numbers in the order in which an epoch gives them. */
+enum { LOOP_MOST = 600 };
+typedef struct loop_seen {
+    int64_t ids[LOOP_MOST], count, steps;
+    int64_t ends[LOOP_MOST]; /* of the global batches */
+} loop_seen;
+/* The rest of an epoch, gathered from all processes. */
+int loop_gather_epoch(axle_accelerator *acc, axle_loader *loader, loop_seen *out);
+/* The same of a loader that nobody prepared. */
+int loop_read_epoch(axle_loader *loader, loop_seen *out);
+/* Whether each of 0..n-1 is there once. */
+int loop_is_whole(const loop_seen *seen, int64_t n);
 /* A parameter of one element, f64, with an optimizer of its own: SGD, rate 1. */
 int loop_weight(double value, double momentum, axle_tensor **weight, axle_optimizer **optimizer);
+/* A new folder of the main process's host, whose name all get; and its end. */
+int loop_folder(axle_accelerator *acc, char *path, size_t size);
+int loop_remove_folder(axle_accelerator *acc, const char *path);
 /* Let them go; returns 0. */
 int loop_close(axle_accelerator *acc, axle_optimizer *opt, axle_tensor *weight);
 /* A linear map of fixed beginnings that is to learn that line, with SGD, rate 0.1. */

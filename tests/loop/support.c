@@ -29,6 +29,65 @@ int loop_numbers(int64_t n, const axle_loader_options *options, axle_loader **ou
     return load(&numbers, 1, options, out);
 }
 
+axle_loader_options loop_loading_options(int64_t batch, int shuffle, uint64_t seed, int workers)
+{
+    axle_loader_options o = AXLE_LOADER_OPTIONS_INIT;
+    o.batch_size = batch;
+    o.shuffle = shuffle;
+    o.seed = seed;
+    o.workers = workers;
+    return o;
+}
+
+/* The rows of another global batch. */
+static int note_rows(const axle_tensor *ids, loop_seen *out)
+{
+    EXPECT(ids && out->count + axle_tensor_count(ids) <= LOOP_MOST);
+    EXPECT(axle_tensor_read(ids, out->ids + out->count, (size_t)axle_tensor_count(ids) * 8) ==
+           AXLE_OK);
+    out->count += axle_tensor_count(ids);
+    out->ends[out->steps++] = out->count;
+    return 0;
+}
+
+int loop_gather_epoch(axle_accelerator *acc, axle_loader *loader, loop_seen *out)
+{
+    axle_batch *batch;
+    bool last = false;
+    *out = (loop_seen){0};
+    while (axle_loader_next(loader, &batch)) {
+        EXPECT(!last);
+        if (note_rows(axle_gather_for_metrics(acc, axle_batch_get(batch, "input")), out))
+            return 1;
+        last = axle_loader_is_last(loader);
+    }
+    EXPECT(axle_loader_status(loader) == AXLE_OK);
+    EXPECT(last || out->steps == 0);
+    return 0;
+}
+
+int loop_read_epoch(axle_loader *loader, loop_seen *out)
+{
+    axle_batch *batch;
+    *out = (loop_seen){0};
+    while (axle_loader_next(loader, &batch))
+        if (note_rows(axle_batch_get(batch, "input"), out))
+            return 1;
+    EXPECT(axle_loader_status(loader) == AXLE_OK);
+    return 0;
+}
+
+int loop_is_whole(const loop_seen *seen, int64_t n)
+{
+    bool found[LOOP_MOST] = {false};
+    EXPECT(seen->count == n);
+    for (int64_t k = 0; k < n; k++) {
+        EXPECT(seen->ids[k] >= 0 && seen->ids[k] < n && !found[seen->ids[k]]);
+        found[seen->ids[k]] = true;
+    }
+    return 0;
+}
+
 int loop_line(int64_t n, const axle_loader_options *options, axle_loader **out)
 {
     axle_tensor *x = axle_arange(axle_default_dtype(), 0, (double)n, 1);
@@ -99,5 +158,32 @@ int loop_close(axle_accelerator *acc, axle_optimizer *opt, axle_tensor *weight)
     axle_accelerator_release(acc);
     axle_optimizer_release(opt);
     axle_tensor_release(weight);
+    return 0;
+}
+
+int loop_folder(axle_accelerator *acc, char *path, size_t size)
+{
+    void *bytes = path;
+    size_t length = 0;
+    if (axle_is_main_process(acc)) {
+        const char *above = getenv("TMPDIR");
+        snprintf(path, size, "%s/axle-loop.XXXXXX", above ? above : "/tmp");
+        EXPECT(mkdtemp(path));
+        length = strlen(path) + 1;
+    }
+    EXPECT(axle_broadcast_object(acc, &bytes, &length, 0) == AXLE_OK && length <= size);
+    if (bytes != path) {
+        memcpy(path, bytes, length);
+        axle_free(bytes);
+    }
+    return 0;
+}
+
+int loop_remove_folder(axle_accelerator *acc, const char *path)
+{
+    char command[600];
+    snprintf(command, sizeof(command), "rm -rf '%s'", path);
+    EXPECT(axle_wait_for_everyone(acc) == AXLE_OK);
+    EXPECT(!axle_is_main_process(acc) || system(command) == 0);
     return 0;
 }
