@@ -12,8 +12,9 @@
 #include "progress.h"
 
 typedef struct train_settings {
-    /* Positions in the lists of names; model -1: lenet, precision -1: AXLE_PRECISION. */
-    int task, model, optimizer, schedule, dtype, wire, precision;
+    /* Positions in the lists of names; model -1: lenet, precision -1: AXLE_PRECISION, keep_best -1:
+     * none. */
+    int task, model, optimizer, schedule, dtype, wire, precision, keep_best;
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
     const char *track, *track_dir;                  /* likewise */
     const char *freeze, *lora;
@@ -99,6 +100,8 @@ int train_create_optimizer(training *training);
 int train_create_scheduler(training *training);
 int train_loop(training *training);
 int train_evaluate(training *training);
+/* The same in the middle of the loop, of the averages where there are some. */
+int train_evaluate_now(training *training);
 /* The trace that --profile asks for, and its table, on the main process; nothing without the
  * option. */
 int train_profile_begin(const train_settings *settings);
@@ -111,6 +114,8 @@ int train_checkpoint_is_due(const training *training);
 int train_checkpoint_step(training *training);
 int train_checkpoint_finish(training *training);
 int train_checkpoint_report(const training *training);
+/* What checkpoints may be compared by. */
+const char *const *train_metrics(void);
 const char *train_checkpoint_contradiction(const train_settings *settings);
 /* Checksums of all processes' models. */
 int train_compare_parameters(training *training);

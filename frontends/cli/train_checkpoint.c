@@ -2,6 +2,7 @@
 /* axle train: checkpoints, and going on from one. */
 #define _GNU_SOURCE 1
 #include <dirent.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,36 @@ int train_checkpoint_note(training *training, double loss)
     return AXLE_OK;
 }
 
+/* ------------------------------------------------------------------ which is the best */
+
+/* Name, which end is better, and the number; those of the test set cost an evaluation a save. */
+#define METRIC_LIST(X)                                                                             \
+    X("loss", AXLE_BEST_MIN, last_loss, 0)                                                         \
+    X("eval-loss", AXLE_BEST_MIN, eval_loss, 1)                                                    \
+    X("eval-accuracy", AXLE_BEST_MAX, eval_accuracy, 1)
+
+static const struct metric {
+    int best, evaluates;
+    size_t offset; /* in train_result */
+} metrics[] = {
+#define METRIC(name, best, field, evaluates) {best, evaluates, offsetof(train_result, field)},
+    METRIC_LIST(METRIC)
+#undef METRIC
+};
+
+const char *const *train_metrics(void)
+{
+#define NAME(name, ...) name,
+    static const char *const names[] = {METRIC_LIST(NAME) NULL};
+#undef NAME
+    return names;
+}
+
+static const struct metric *metric_of(const train_settings *settings)
+{
+    return settings->keep_best < 0 ? NULL : &metrics[settings->keep_best];
+}
+
 /* ------------------------------------------------------------------ the beginning */
 
 static int wants_latest(const train_settings *settings)
@@ -90,6 +121,10 @@ const char *train_checkpoint_contradiction(const train_settings *settings)
         return "--resume latest: --output says where from";
     if ((settings->keep > 0 || settings->save_async) && settings->save_every == 0)
         return "--keep and --save-async go with --save-every";
+    if (metric_of(settings) && settings->keep == 0)
+        return "--keep-best goes with --keep, which keeps all without it";
+    if (metric_of(settings) && metric_of(settings)->evaluates && settings->no_eval)
+        return "--keep-best: with --no-eval there is only loss";
     if (settings->local_sgd > 0 && settings->save_every % settings->local_sgd)
         return "--save-every: with --local-sgd a multiple of that";
     return NULL;
@@ -154,6 +189,7 @@ int train_checkpoint_begin(training *training)
     options.directory = settings->output;
     options.every = settings->save_every;
     options.keep = (int)settings->keep;
+    options.best = metric_of(settings) ? metric_of(settings)->best : AXLE_BEST_NONE;
     options.asynchronous = settings->save_async;
     int code = register_run(training);
     if (!code && settings->output)
@@ -180,10 +216,23 @@ int train_checkpoint_is_due(const training *training)
     return every > 0 && training->result.updates % every == 0;
 }
 
+/* What this checkpoint is compared by. */
+static int measure(training *training, double *value)
+{
+    const struct metric *metric = metric_of(training->settings);
+    int code = metric && metric->evaluates ? train_evaluate_now(training) : AXLE_OK;
+    size_t offset = metric ? metric->offset : offsetof(train_result, last_loss);
+    if (!code)
+        *value = *(const double *)(const void *)((const char *)&training->result + offset);
+    return code;
+}
+
 int train_checkpoint_step(training *training)
 {
-    return forgive(training,
-                   axle_checkpoint_step(training->accelerator, training->result.last_loss, NULL));
+    double value;
+    int code = measure(training, &value);
+    return code ? code
+                : forgive(training, axle_checkpoint_step(training->accelerator, value, NULL));
 }
 
 int train_checkpoint_finish(training *training)

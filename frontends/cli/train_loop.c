@@ -245,3 +245,13 @@ int train_evaluate(training *training)
     axle_module_train(module, 1);
     return code;
 }
+
+int train_evaluate_now(training *training)
+{
+    int code = training->ema ? axle_ema_swap(training->ema) : AXLE_OK;
+    if (code)
+        return code;
+    code = train_evaluate(training);
+    int back = training->ema ? axle_ema_swap(training->ema) : AXLE_OK;
+    return code ? code : back;
+}

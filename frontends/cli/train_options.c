@@ -53,6 +53,7 @@ int train_dtype(const train_settings *settings)
 const train_settings train_defaults = {
     .model = -1,
     .precision = -1,
+    .keep_best = -1,
     .optimizer = TRAIN_DEFAULT_OPTIMIZER,
     .schedule = TRAIN_DEFAULT_SCHEDULE,
     .epochs = 1,
@@ -137,6 +138,8 @@ const cli_option train_options[] = {
                  .help = "write a checkpoint into the output folder after every N updates"),
     TRAIN_OPTION("keep", INTEGER, keep, .value = "N", .high = MOST, .unset = "all",
                  .help = "keep only the last N checkpoints"),
+    TRAIN_OPTION("keep-best", CHOICE, keep_best, .value = "METRIC", .unset = "off",
+                 .names = train_metrics, .help = "keep the best checkpoint by this, too"),
     TRAIN_OPTION("save-async", FLAG, save_async,
                  .help = "write checkpoints while training goes on"),
     TRAIN_OPTION("resume", FOLDER, resume, .value = "latest|DIR", .unset = "off",

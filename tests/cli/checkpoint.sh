@@ -11,8 +11,8 @@ export AXLE_TIMEOUT
 # shellcheck disable=SC2086 # $train_wrap is words
 run()
 {
-    AXLE_BACKEND=reference AXLE_LOG=${run_log:-error} timeout -k 5 200 $run_wrap "$AXLE" train --quiet \
-        --json --no-eval --model mlp --hidden 8 --dropout 0.2 --seed 1 --dtype f64 "$@" \
+    AXLE_BACKEND=${run_backend:-reference} AXLE_LOG=${run_log:-error} timeout -k 5 200 $run_wrap "$AXLE" train --quiet \
+        --json ${run_eval---no-eval} --model mlp --hidden 8 --dropout 0.2 --seed 1 --dtype "${run_dtype:-f64}" "$@" \
         >"$work/run.out" 2>"$work/run.err" || { cat "$work/run.out" "$work/run.err"; return 1; }
 }
 run_wrap=
@@ -96,7 +96,25 @@ half_written_files_go()
         [ "$(cd "$work/half" && echo *.tmp)" = "metrics.json.$$.tmp metrics.json.x.tmp" ]
 }
 
+# By the loss of the update, which is in the log as well, and by the test set, which disturbs nothing.
+best_is_kept()
+{
+    run --max-steps 21 --output "$work/best" --save-every 3 --keep 1 --keep-best loss \
+        --loss-log "$work/best.log" || return 1
+    best=$(awk '$1 % 3 == 0 && (least == "" || $2 < least) { least = $2; at = $1 }
+        END { printf "step-%08d\n", at }' "$work/best.log")
+    (cd "$work/best" && echo step-*) >"$work/best.list"
+    grep -q "$best" "$work/best.list" && grep -q step-00000021 "$work/best.list" &&
+        [ "$(wc -w <"$work/best.list")" -le 2 ] || { cat "$work/best.list" "$work/best.log"; return 1; }
+    sum_of_run >"$work/best.sum"
+    run_eval= run --max-steps 21 --output "$work/best2" --save-every 3 --keep 1 --keep-best eval-accuracy \
+        --eval-batch-size 1000 --loss-log "$work/best2.log" || return 1
+    cmp "$work/best.log" "$work/best2.log" && [ "$(sum_of_run)" = "$(cat "$work/best.sum")" ] &&
+        "$json" "$work/best2/step-00000021/state.json" metric | awk '{ exit !($1 > 0 && $1 <= 1) }'
+}
+
 check 'a run that nothing disturbs' undisturbed
+check 'the best checkpoint is kept, by the loss or by the test set' best_is_kept
 check 'one that is resumed in its second epoch has the same losses and bits' resumes_in_second_epoch
 check 'so has one that is resumed from a folder by name' resumes_from_a_folder
 check 'without a checkpoint --resume latest begins at the beginning' latest_without_any_begins
@@ -106,7 +124,44 @@ check 'averages of parameters come back' averages_come_back
 check 'files that a killed run left half-written are removed' half_written_files_go
 exits '--save-every without a folder is wrong usage' 2 'output' "$AXLE" train --save-every 5
 exits '--resume latest without a folder is wrong usage' 2 'output' "$AXLE" train --resume latest
+exits '--keep-best without --keep is wrong usage' 2 'goes with --keep' "$AXLE" train --output "$work/none" \
+    --save-every 5 --keep-best loss
+exits '--keep-best of a test set with --no-eval is wrong usage' 2 'no-eval' "$AXLE" train --no-eval \
+    --output "$work/none" --save-every 5 --keep 1 --keep-best eval-loss
+exits '--keep-best of something else is wrong usage' 2 'eval-accuracy' "$AXLE" train --keep-best x
 exits '--keep without --save-every is wrong usage' 2 'save-every' "$AXLE" train --keep 5
+
+# ------------------------------------------------------------------ other backends
+
+there_is()
+{
+    [ -e "$top_builddir/.libs/backends/$1.so" ] || return 1
+    [ "$1" != opencl ] || "$AXLE" info | grep -q '^  opencl .*opencl\.so$'
+}
+
+# From $1 to $2: the losses go on as those of one backend alone.
+changes_backend()
+{
+    rm -rf "$work/moved"
+    run_dtype=f32 run_backend=$1 run --max-steps 12 --output "$work/moved" --save-every 12 &&
+        run_dtype=f32 run_backend=$2 run --max-steps 24 --resume "$work/moved" --loss-log "$work/moved.log" &&
+        close "$work/moved.log" "$work/stayed.log" 1e-4
+}
+
+stays()
+{
+    run_dtype=f32 run --max-steps 24 --loss-log "$work/stayed.log"
+}
+
+check 'a run of f32 on the reference' stays
+for backend in onednn opencl; do
+    if there_is $backend; then
+        check "a checkpoint of the reference goes on on $backend" changes_backend reference $backend
+        check "a checkpoint of $backend goes on on the reference" changes_backend $backend reference
+    else
+        skip "a checkpoint goes on on $backend" "there is no $backend"
+    fi
+done
 
 # ------------------------------------------------------------------ a disk that is full
 

@@ -2,7 +2,6 @@
 /* Checkpoints of one process. */
 #include "tensors.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -25,23 +24,6 @@ static void assert_int_equal_or_tell(int status, int line)
 {
     if (status)
         fail_msg("line %d: %d, %s", line, status, axle_error_message());
-}
-
-/* Entries of a folder, hidden ones too. */
-static int entries(const char *path)
-{
-    int count = 0;
-    DIR *dir = opendir(path);
-    assert_non_null(dir);
-    for (struct dirent *entry; (entry = readdir(dir));)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(dir);
-    return count;
-}
-
-static bool exists(const char *name)
-{
-    return access(in(name), F_OK) == 0;
 }
 
 static const training_plan usual = TRAINING_PLAN;

@@ -3,6 +3,7 @@
 #ifndef AXLE_TESTS_UNIT_TRAIN_FOLDER_H
 #define AXLE_TESTS_UNIT_TRAIN_FOLDER_H
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include "tensors.h"
@@ -24,6 +25,23 @@ static inline void remove_all(const char *path)
     char command[600];
     snprintf(command, sizeof(command), "rm -rf '%s'", path);
     assert_int_equal(system(command), 0);
+}
+
+/* Entries of a folder, hidden ones too. */
+static inline int entries(const char *path)
+{
+    int count = 0;
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(dir);
+    return count;
+}
+
+static inline bool exists(const char *name)
+{
+    return access(in(name), F_OK) == 0;
 }
 
 static inline int open_folder(void **state)
