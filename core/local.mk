@@ -240,6 +240,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/jsonl.c \
 	%D%/data/jsonl.h \
 	%D%/data/jsonl_column.c \
+	%D%/data/lines.c \
+	%D%/data/lines.h \
 	%D%/data/loader.c \
 	%D%/data/loader.h \
 	%D%/data/npy.c \
@@ -249,6 +251,12 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/number.h \
 	%D%/data/prefetch.c \
 	%D%/data/prefetch.h \
+	%D%/data/record.c \
+	%D%/data/record.h \
+	%D%/data/records.c \
+	%D%/data/records.h \
+	%D%/data/records_csv.c \
+	%D%/data/records_jsonl.c \
 	%D%/data/sampler.c \
 	%D%/data/sampler.h \
 	%D%/data/source.c \

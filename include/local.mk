@@ -22,6 +22,7 @@ pkginclude_HEADERS += \
 	%D%/axle/optim.h \
 	%D%/axle/profile.h \
 	%D%/axle/random.h \
+	%D%/axle/records.h \
 	%D%/axle/reference.h \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \

@@ -101,6 +101,7 @@ unit_tests = \
 	%D%/unit/data/jsonl \
 	%D%/unit/data/loader \
 	%D%/unit/data/npy \
+	%D%/unit/data/records \
 	%D%/unit/data/sampler \
 	%D%/unit/data/stream \
 	%D%/unit/data/table \

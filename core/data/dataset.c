@@ -99,6 +99,14 @@ int64_t axle_dataset_length(const axle_dataset *dataset)
     return dataset->stream.length ? dataset->stream.length(dataset->user) : AXLE_LENGTH_UNKNOWN;
 }
 
+void *axle_dataset_user(const axle_dataset *dataset, const axle_dataset_class *type)
+{
+    if (!dataset || !type || dataset->type.length != type->length ||
+        dataset->type.get != type->get || dataset->type.fetch != type->fetch)
+        return NULL;
+    return dataset->user;
+}
+
 /* A callback failed: record that, unless it has recorded more itself. */
 static int callback_failed(const axle_dataset *dataset, const char *callback, int64_t sample,
                            int code)

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "data/batch.h"
 #include "data/dataset.h"
+#include "data/lines.h"
 
 typedef struct lines {
     size_t length, count;
@@ -123,24 +124,23 @@ static int add_object(lines *set, const char *path, size_t line, json_t *object)
     return code;
 }
 
-static int add_line(lines *set, const char *path, size_t line, const char *text, size_t length)
+/* What each line is added to. */
+typedef struct target {
+    lines *set;
+    const char *path;
+} target;
+
+static int add_line(void *user, size_t line, const char *text, size_t length)
 {
+    const target *to = user;
     json_error_t error;
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!object)
-        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu:%d: %s", path, line, error.column,
+        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu:%d: %s", to->path, line, error.column,
                               error.text);
-    int code = add_object(set, path, line, object);
+    int code = add_object(to->set, to->path, line, object);
     json_decref(object);
     return code;
-}
-
-static bool is_blank(const char *text, size_t length)
-{
-    size_t k = 0;
-    while (k < length && strchr(" \t\r", text[k]) && text[k])
-        k++;
-    return k == length;
 }
 
 /* Reals become f32, which must hold them. */
@@ -158,15 +158,8 @@ static int check_reals(const lines *set, const char *path)
 
 static int read_lines(lines *set, const char *path, const char *text, size_t size)
 {
-    const char *end = text + size;
-    int code = AXLE_OK;
-    for (size_t line = 1; !code && text < end; line++) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        size_t length = (size_t)((newline ? newline : end) - text);
-        if (!is_blank(text, length))
-            code = add_line(set, path, line, text, length);
-        text += length + (newline ? 1 : 0);
-    }
+    target to = {set, path};
+    int code = axle__each_line(text, size, add_line, &to);
     if (!code && set->length == 0)
         code = axle_error_set(AXLE_ERR_FORMAT, "%s: the file is empty", path);
     return code ? code : check_reals(set, path);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/sampler.h"
 
+#include <inttypes.h>
+
+#include "axle/data.h"
+#include "axle/status.h"
 #include "tensor/random.h"
 
 /* High half of a 128-bit product. */
@@ -43,6 +47,15 @@ int64_t axle__shuffle_draw(uint64_t seed, uint64_t epoch, int64_t draw, int64_t 
     uint32_t block[4];
     axle__philox(epoch_key(seed, epoch), (uint64_t)draw, block);
     return (int64_t)multiply_high((uint64_t)block[1] << 32 | block[0], (uint64_t)n);
+}
+
+int axle_epoch_order(uint64_t seed, int64_t epoch, int64_t n, int64_t *out)
+{
+    if (epoch < 0 || n < 0 || (n > 0 && !out))
+        return axle_error_set(AXLE_ERR_INVALID, "order of epoch %" PRId64 ": %" PRId64 " samples%s",
+                              epoch, n, out ? "" : " to NULL");
+    axle__permutation(seed, (uint64_t)epoch, n, out);
+    return AXLE_OK;
 }
 
 int64_t axle__shard_length(const axle__shard *shard)

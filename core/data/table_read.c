@@ -6,58 +6,19 @@
 
 #include "axle/status.h"
 #include "base/memory.h"
-#include "data/csv.h"
 #include "data/number.h"
+#include "data/record.h"
 #include "data/table.h"
-
-typedef struct field {
-    char *text;
-    size_t line;
-} field;
-
-typedef struct record {
-    field *fields;
-    size_t count, room;
-} record;
 
 typedef struct reader {
     axle__csv csv;
     const axle_table_options *options;
     axle__table *table;
-    record names;   /* of the columns; empty without a header */
-    record record;  /* read last */
-    size_t columns; /* the target's included; 0 before the first record */
-    size_t target;  /* its column; `columns` if there is none */
+    axle__record names;  /* of the columns; empty without a header */
+    axle__record record; /* read last */
+    size_t columns;      /* the target's included; 0 before the first record */
+    size_t target;       /* its column; `columns` if there is none */
 } reader;
-
-static int add_field(record *r, field added)
-{
-    if (r->count == r->room) {
-        size_t room = r->room ? r->room * 2 : 16;
-        field *fields = axle__resize(r->fields, room, sizeof(*fields));
-        if (!fields)
-            return AXLE_ERR_NOMEM;
-        r->fields = fields;
-        r->room = room;
-    }
-    r->fields[r->count++] = added;
-    return AXLE_OK;
-}
-
-static int read_record(axle__csv *csv, record *r)
-{
-    bool last = false;
-    int code = AXLE_OK;
-    r->count = 0;
-    while (!code && !last) {
-        field next = {0};
-        code = axle__csv_field(csv, &next.text, &last);
-        next.line = csv->line;
-        if (!code)
-            code = add_field(r, next);
-    }
-    return code;
-}
 
 /* ---- the columns */
 
@@ -93,7 +54,7 @@ static int find_target(reader *r)
 }
 
 /* Learn from the first record how many columns there are, and which is the target. */
-static int define_columns(reader *r, const record *first)
+static int define_columns(reader *r, const axle__record *first)
 {
     r->columns = first->count;
     int code = find_target(r);
@@ -154,7 +115,7 @@ static const char *excerpt(const char *text, char out[EXCERPT + 1])
 static int bad_field(const reader *r, size_t column, const char *problem)
 {
     char text[EXCERPT + 1], name[EXCERPT + 1] = "";
-    const field *f = &r->record.fields[column];
+    const axle__field *f = &r->record.fields[column];
     bool named = r->names.count > 0;
     if (named)
         excerpt(r->names.fields[column].text, name);
@@ -185,23 +146,9 @@ static int parse_target(const reader *r)
     return problem ? bad_field(r, r->target, problem) : AXLE_OK;
 }
 
-static int check_width(const reader *r)
-{
-    const record *row = &r->record;
-    if (row->count == r->columns)
-        return AXLE_OK;
-    if (row->count == 1 && row->fields[0].text[0] == '\0')
-        return axle_error_set(AXLE_ERR_FORMAT, "%s:%zu: the line is empty", r->csv.path,
-                              row->fields[0].line);
-    return axle_error_set(
-        AXLE_ERR_FORMAT, "%s:%zu: column %zu: the record has %zu columns, the first has %zu",
-        r->csv.path, row->fields[0].line, (row->count < r->columns ? row->count : r->columns) + 1,
-        row->count, r->columns);
-}
-
 static int add_row(const reader *r)
 {
-    int code = check_width(r);
+    int code = axle__record_check(&r->record, &r->csv, r->columns);
     if (!code)
         code = make_room(r);
     if (code)
@@ -218,12 +165,12 @@ static int read_rows(reader *r)
 {
     int code = AXLE_OK;
     if (r->options->header && axle__csv_more(&r->csv)) {
-        code = read_record(&r->csv, &r->names);
+        code = axle__record_read(&r->csv, &r->names);
         if (!code)
             code = define_columns(r, &r->names);
     }
     while (!code && axle__csv_more(&r->csv)) {
-        code = read_record(&r->csv, &r->record);
+        code = axle__record_read(&r->csv, &r->record);
         if (!code && r->columns == 0)
             code = define_columns(r, &r->record);
         if (!code)

@@ -117,3 +117,8 @@ void axle_random_set(axle_random_state wanted)
 {
     state = wanted;
 }
+
+void axle_random_block(uint64_t seed, uint64_t counter, uint32_t out[4])
+{
+    axle__philox(seed, counter, out);
+}

@@ -22,6 +22,7 @@
 #include "axle/optim.h"
 #include "axle/profile.h"
 #include "axle/random.h"
+#include "axle/records.h"
 #include "axle/status.h"
 #include "axle/tensor.h"
 

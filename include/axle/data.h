@@ -77,6 +77,9 @@ AXLE_API void axle_dataset_release(axle_dataset *dataset);
 AXLE_API int64_t axle_dataset_length(const axle_dataset *dataset);
 /** The length of a stream that does not tell, and of a loader over it: more than can be counted. */
 #define AXLE_LENGTH_UNKNOWN INT64_MAX
+/** What a set of that class was created with: of the same functions, wherever the struct is. NULL,
+ * and no error recorded, for other sets. */
+AXLE_API void *axle_dataset_user(const axle_dataset *dataset, const axle_dataset_class *type);
 /** Samples at @p indices, collated; the caller owns the batch. */
 AXLE_API int axle_dataset_fetch(axle_dataset *dataset, const int64_t *indices, int64_t n,
                                 axle_batch **out);
@@ -262,6 +265,9 @@ AXLE_API axle_loader_state axle_loader_get_state(const axle_loader *loader);
 AXLE_API int axle_loader_set_state(axle_loader *loader, const axle_loader_state *state);
 AXLE_API int64_t axle_loader_batch_size(const axle_loader *loader);
 AXLE_API axle_dataset *axle_loader_dataset(const axle_loader *loader);
+/** The order in which a loader that shuffles gives @p n samples: a random permutation of 0 to n-1,
+ * for samplers of your own. @param out  room for n. */
+AXLE_API int axle_epoch_order(uint64_t seed, int64_t epoch, int64_t n, int64_t *out);
 
 AXLE_END_DECLS
 

@@ -27,6 +27,9 @@ typedef struct axle_random_state {
 AXLE_API void axle_seed(uint64_t seed);
 AXLE_API axle_random_state axle_random_get(void);
 AXLE_API void axle_random_set(axle_random_state state);
+/** Four words of Philox4x32-10 (Salmon et al., 2011) that follow from key and counter alone: for
+ * random choices of your own, on any thread. */
+AXLE_API void axle_random_block(uint64_t seed, uint64_t counter, uint32_t out[4]);
 
 AXLE_END_DECLS
 
