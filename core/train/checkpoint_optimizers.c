@@ -2,9 +2,12 @@
 /*
  * Optimizers in checkpoints. Moments are stored by parameter, so that they find their place in any
  * layout: where processes share an optimizer out, their pieces are brought together for saving, and
- * each takes its own in loading.
+ * each takes its own in loading. With local SGD each process has moments and ages of its own, and a
+ * file for them, which it takes again where there are as many processes as there were; others take
+ * those of the first.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "autograd/node.h"
@@ -18,9 +21,21 @@ static axle_optimizer *next_optimizer(const axle_accelerator *accelerator, int *
     return (axle_optimizer *)axle__next_prepared(accelerator, AXLE__OBJECT_OPTIMIZER, at);
 }
 
-static char *file_name(int k)
+/* Of optimizer number k, of a process of local SGD. */
+static char *file_name(int k, int rank)
 {
-    return k == 0 ? axle__strdup("optimizer") : axle__format("optimizer_%d", k);
+    char number[16] = "", process[24] = "";
+    if (k > 0)
+        snprintf(number, sizeof(number), "_%d", k);
+    if (rank > 0)
+        snprintf(process, sizeof(process), "_rank%d", rank);
+    return axle__format("optimizer%s%s", number, process);
+}
+
+/* Whether each process has a state of its own. */
+static bool is_local(const axle_accelerator *accelerator)
+{
+    return accelerator->options.local_sgd > 0 && axle_process_count(accelerator) > 1;
 }
 
 static char *moment_name(const axle_optimizer *optimizer, int slot, int moment)
@@ -183,7 +198,7 @@ static int capture_moments(axle__capture *capture, const axle_optimizer *optimiz
     axle__snapshot_file *file = NULL;
     int status = capture->status;
     if (!status && capture->main)
-        status = axle__snapshot_add(&capture->snapshot, file_name(k), &file);
+        status = axle__snapshot_add(&capture->snapshot, file_name(k, 0), &file);
     if (!status && file)
         status = axle__snapshot_room(&capture->snapshot, file, size);
     if (file && file->data) /* what lies between the pieces is written to no file */
@@ -195,6 +210,100 @@ static int capture_moments(axle__capture *capture, const axle_optimizer *optimiz
     return status || !file ? status : list_moments(optimizer, file);
 }
 
+/* ------------------------------------------------------------------ saving local SGD */
+
+/* Files for the moments of the processes behind the first, on the main process. */
+static int add_local_files(axle__capture *capture, int k, size_t size)
+{
+    int status = AXLE_OK;
+    for (int rank = 1; rank < axle_process_count(capture->accelerator) && !status; rank++) {
+        axle__snapshot_file *file;
+        status = axle__snapshot_add(&capture->snapshot, file_name(k, rank), &file);
+        if (!status)
+            status = axle__snapshot_room(&capture->snapshot, file, size);
+    }
+    return status;
+}
+
+/* Everyone's moment number j into the files, of which `files` is that of rank 1; all processes call
+ * this. */
+static int gather_local(axle__capture *capture, const axle_optimizer *optimizer, int j,
+                        axle__snapshot_file *files)
+{
+    axle_group *group = capture->accelerator->group;
+    size_t size = (size_t)optimizer->arena_size * item_size(optimizer);
+    int count = axle_process_count(capture->accelerator), status = axle_scope_push();
+    if (status)
+        return status;
+    axle_tensor *all = axle_gather_to(group, optimizer->moments[j], 0);
+    status = all ? AXLE_OK : axle_error_code();
+    unsigned char *data = capture->main && !status ? axle__alloc((size_t)count, size) : NULL;
+    if (data)
+        status = axle_tensor_read(all, data, (size_t)count * size);
+    else if (capture->main && !status)
+        status = AXLE_ERR_NOMEM;
+    for (int rank = 1; data && !status && rank < count; rank++)
+        memcpy(files[rank - 1].data + (size_t)j * size, data + (size_t)rank * size, size);
+    axle__free(data);
+    axle_scope_pop();
+    return status;
+}
+
+static int capture_local(axle__capture *capture, const axle_optimizer *optimizer, int k)
+{
+    size_t size = (size_t)optimizer->arena_size * item_size(optimizer);
+    size_t first = capture->snapshot.count;
+    int status = capture->status;
+    if (!status && capture->main)
+        status = add_local_files(capture, k, (size_t)optimizer->moment_count * size);
+    status = axle__agree(capture->accelerator, status);
+    axle__snapshot_file *files = capture->main ? capture->snapshot.files + first : NULL;
+    for (int j = 0; j < optimizer->moment_count && !status; j++)
+        status = gather_local(capture, optimizer, j, files);
+    for (size_t f = first; f < capture->snapshot.count && !status; f++)
+        status = list_moments(optimizer, &capture->snapshot.files[f]);
+    return status;
+}
+
+/* The ages of all processes' parameters; all call this. */
+static int describe_ages(axle__capture *capture, const axle_optimizer *optimizer, json_t **out)
+{
+    int processes = axle_process_count(capture->accelerator), n = optimizer->slot_count;
+    int64_t *own = axle__alloc((size_t)n + 1, sizeof(*own));
+    size_t *sizes = axle__alloc((size_t)processes, sizeof(*sizes));
+    void *all = NULL;
+    int status = own && sizes ? AXLE_OK : AXLE_ERR_NOMEM;
+    for (int k = 0; k < n && !status; k++)
+        own[k] = optimizer->slots[k].age;
+    status = axle__agree(capture->accelerator, status);
+    if (!status)
+        status = axle_gather_bytes(capture->accelerator->group, own, (size_t)n * sizeof(*own), &all,
+                                   sizes);
+    json_t *ranks = status || !capture->main ? NULL : json_array();
+    for (int rank = 0; rank < processes && ranks; rank++) {
+        json_t *ages = json_array();
+        for (int k = 0; k < n && ages; k++)
+            json_array_append_new(ages, json_integer(((int64_t *)all)[rank * n + k]));
+        json_array_append_new(ranks, ages);
+    }
+    axle__free(all);
+    axle__free(sizes);
+    axle__free(own);
+    *out = ranks;
+    return status;
+}
+
+static int capture_processes(axle__capture *capture, const axle_optimizer *optimizer, int k,
+                             json_t *about)
+{
+    json_t *ranks = NULL;
+    int status = has_moments(optimizer) ? capture_local(capture, optimizer, k) : AXLE_OK;
+    int told = describe_ages(capture, optimizer, &ranks);
+    if (ranks && json_object_set_new(about, "ranks", ranks))
+        told = told ? told : axle__json_failed();
+    return status ? status : told;
+}
+
 int axle__capture_optimizers(axle__capture *capture, json_t **out)
 {
     int at = 0, k = 0;
@@ -203,7 +312,12 @@ int axle__capture_optimizers(axle__capture *capture, json_t **out)
         *out = json_array();
     for (; (optimizer = next_optimizer(capture->accelerator, &at)); k++) {
         int status = has_moments(optimizer) ? capture_moments(capture, optimizer, k) : AXLE_OK;
-        if (!status && capture->main && json_array_append_new(*out, describe(optimizer)))
+        json_t *about = capture->main ? describe(optimizer) : NULL;
+        if (is_local(capture->accelerator)) {
+            int code = capture_processes(capture, optimizer, k, about);
+            status = status ? status : code;
+        }
+        if (capture->main && json_array_append_new(*out, about) && !status)
             status = axle__json_failed();
         capture->status = capture->status ? capture->status : status;
     }
@@ -306,11 +420,20 @@ static int stage_moment(const axle__restore *restore, const axle_optimizer *opti
     return status;
 }
 
+/* Whose state this process takes: its own, where there are as many. */
+static int rank_of(const axle__restore *restore, const json_t *value)
+{
+    const axle_accelerator *accelerator = restore->accelerator;
+    size_t ranks = json_array_size(json_object_get(value, "ranks"));
+    bool own = is_local(accelerator) && ranks == (size_t)axle_process_count(accelerator);
+    return own ? axle_process_index(accelerator) : 0;
+}
+
 static int stage_moments(const axle__restore *restore, const axle_optimizer *optimizer, int k,
-                         axle__staged_moments *staged)
+                         const json_t *value, axle__staged_moments *staged)
 {
     axle__shards files = {0};
-    char *base = file_name(k);
+    char *base = file_name(k, rank_of(restore, value));
     size_t size = (size_t)axle__optimizer_moment_size(optimizer) * item_size(optimizer);
     int status =
         base ? axle__shards_parse(restore->path, base, restore->files, restore->count, &files)
@@ -337,7 +460,7 @@ static int check_optimizer(const axle__restore *restore, axle_optimizer *optimiz
     for (int s = 0; s < optimizer->slot_count && !status; s++)
         status = check_slot(restore, &optimizer->slots[s], json_array_get(slots, (size_t)s));
     return status || !has_moments(optimizer) ? status
-                                             : stage_moments(restore, optimizer, k, staged);
+                                             : stage_moments(restore, optimizer, k, value, staged);
 }
 
 int axle__check_optimizers(axle__restore *restore, const json_t *value)
@@ -367,8 +490,9 @@ static double real_of(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static void apply_numbers(axle_optimizer *optimizer, const json_t *value)
+static void apply_numbers(axle_optimizer *optimizer, const json_t *value, int rank)
 {
+    const json_t *ages = json_array_get(json_object_get(value, "ranks"), (size_t)rank);
     const json_t *groups = json_object_get(value, "groups");
     const json_t *slots = json_object_get(value, "parameters");
     for (int k = 0; k < optimizer->group_count; k++) {
@@ -377,7 +501,9 @@ static void apply_numbers(axle_optimizer *optimizer, const json_t *value)
                                              real_of(group, "weight_decay")};
     }
     for (int k = 0; k < optimizer->slot_count; k++) {
-        optimizer->slots[k].age = integer_of(json_array_get(slots, (size_t)k), "age");
+        const json_t *age = json_array_get(ages, (size_t)k);
+        optimizer->slots[k].age = age ? (int64_t)json_integer_value(age)
+                                      : integer_of(json_array_get(slots, (size_t)k), "age");
         axle__grad_forget(optimizer->slots[k].tensor);
     }
     optimizer->updates = integer_of(value, "updates");
@@ -401,7 +527,8 @@ int axle__apply_optimizers(axle__restore *restore, const json_t *value)
         if (has_moments(optimizer))
             status = apply_moments(optimizer, &restore->moments[k]);
         if (!status)
-            apply_numbers(optimizer, json_array_get(value, (size_t)k));
+            apply_numbers(optimizer, json_array_get(value, (size_t)k),
+                          rank_of(restore, json_array_get(value, (size_t)k)));
     }
     return status;
 }

@@ -29,7 +29,8 @@
  *
  *     step-00001200/
  *         model.safetensors         of the first model; model_1.safetensors of the second
- *         optimizer.safetensors     moments by parameter
+ *         optimizer.safetensors     moments by parameter; optimizer_rank1.safetensors and so on
+ *                                   with local SGD, where each process has its own
  *         custom-NAME.bin           what was registered
  *         state.json                everything else; sizes and checksums of the files
  *
@@ -53,10 +54,9 @@ AXLE_BEGIN_DECLS
  * @param directory  the checkpoint's folder, which is replaced where it is a checkpoint; NULL: a
  *                   name like step-00001200, by the number of updates, in the configured folder.
  * @return AXLE_OK; AXLE_ERR_STATE inside a window of accumulation, whose gradients are in no file,
- *         where nothing is prepared, or between two averages of local SGD (of which the main
- *         process's moments are saved); AXLE_ERR_IO where it could not be written, and then what
- *         was saved before is untouched, and training may go on. Where saving is asynchronous, what
- *         is returned is the outcome of the one before.
+ *         where nothing is prepared, or between two averages of local SGD; AXLE_ERR_IO where it
+ * could not be written, and then what was saved before is untouched, and training may go on. Where
+ * saving is asynchronous, what is returned is the outcome of the one before.
  */
 AXLE_API int axle_save_state(axle_accelerator *accelerator, const char *directory);
 /**

@@ -91,6 +91,48 @@ static void others_go_on(void **state)
     goes_on(2, 0, 1);
 }
 
+/* ------------------------------------------------------------------ local SGD */
+
+/* Between averages each process has moments and ages of its own; the last batch has one row
+ * for the first alone, and the others are younger. */
+static void goes_on_locally(int processes, int then)
+{
+    story s = {.plan = TRAINING_PLAN, .first = 8, .rest = 1 << 20};
+    s.plan.norm = 0;
+    s.plan.width = 4;
+    s.plan.rows = 49;
+    s.plan.batch = 12 / processes * processes;
+    s.plan.local = 4;
+    strcpy(s.path, "/tmp/axle-processes.XXXXXX");
+    assert_non_null(mkdtemp(s.path));
+    job whole = job_run_with(processes, 0.0, true, lives, &s);
+    for (int rank = 0; rank < processes; rank++)
+        job_expect_exit(&whole, rank, 0);
+    s.loads = 1;
+    s.first = 0;
+    job rest = job_run_with(then, 0.0, true, lives, &s);
+    for (int rank = 0; rank < then; rank++) {
+        job_expect_exit(&rest, rank, 0);
+        if (processes == then)
+            assert_memory_equal(rest.notes[rank].numbers, whole.notes[rank].numbers,
+                                7 * sizeof(double));
+    }
+    job_forget(&whole);
+    job_forget(&rest);
+    char command[100];
+    snprintf(command, sizeof(command), "rm -rf '%s'", s.path);
+    assert_int_equal(system(command), 0);
+}
+
+static void local_updates_go_on(void **state)
+{
+    (void)state;
+    goes_on_locally(2, 2);
+    goes_on_locally(3, 3);
+    goes_on_locally(2, 1);
+    goes_on_locally(2, 3);
+}
+
 /* ------------------------------------------------------------------ errors */
 
 static int save_nothing(axle_state_writer *writer, void *user)
@@ -152,6 +194,8 @@ static const struct CMUnitTest tests[] = {
     UNIT("two processes go on with the same bits", two_go_on_as_they_were),
     UNIT("other numbers of them, sharing the optimizer out or not, go on to the same numbers",
          others_go_on),
+    UNIT("processes that update by themselves go on with the same bits, each with its own moments",
+         local_updates_go_on),
     UNIT("an error of one process is one of all", errors_are_everyones),
 };
 

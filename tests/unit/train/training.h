@@ -10,8 +10,8 @@
 #include "axle/axle.h"
 
 typedef struct training_plan {
-    int64_t rows, batch; /* of the data set; of all processes together */
-    int accumulate, shard;
+    int64_t rows, batch;          /* of the data set; of all processes together */
+    int accumulate, shard, local; /* updates between two averages; 0: gradients are summed */
     int64_t width;
     int norm; /* statistics of a batch depend on how it is spread over processes */
     double dropout;
@@ -83,6 +83,7 @@ static inline int training_open(const training_plan *p, training *t)
     o.backend = "reference";
     o.accumulate = p->accumulate;
     o.shard_optimizer = p->shard;
+    o.local_sgd = p->local;
     o.quiet = 1;
     adam.lr = 0.05;
     int status = axle_accelerator_create(&o, &t->acc);
