@@ -6,6 +6,7 @@
 #include "autograd/node.h"
 #include "axle/ops.h"
 #include "base/memory.h"
+#include "base/options_copy.h"
 
 typedef struct check {
     axle_tensor_fn fn;
@@ -112,9 +113,11 @@ static int run_backward(check *c)
 int axle_gradcheck(axle_tensor_fn fn, axle_tensor *const *in, int n_in, void *user,
                    const axle_gradcheck_options *options)
 {
-    axle_gradcheck_options defaults = AXLE_GRADCHECK_OPTIONS_INIT;
     check c = {
-        .fn = fn, .in = in, .n_in = n_in, .user = user, .options = options ? *options : defaults};
+        .fn = fn, .in = in, .n_in = n_in, .user = user, .options = AXLE_GRADCHECK_OPTIONS_INIT};
+    int status = axle__options_copy("axle_gradcheck", options, &c.options, sizeof(c.options));
+    if (status)
+        return status;
     for (int k = 0; k < n_in; k++) {
         if (!in[k])
             continue;
@@ -123,7 +126,7 @@ int axle_gradcheck(axle_tensor_fn fn, axle_tensor *const *in, int n_in, void *us
             return axle_error_set(AXLE_ERR_DTYPE, "axle_gradcheck: input %d is %s, not f64", k,
                                   axle_dtype_name(axle_tensor_dtype(in[k])));
     }
-    int status = axle_scope_push();
+    status = axle_scope_push();
     if (status)
         return status;
     status = run_backward(&c);

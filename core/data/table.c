@@ -6,6 +6,7 @@
 #include "axle/status.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/options_copy.h"
 #include "data/batch.h"
 #include "data/dataset.h"
 
@@ -84,15 +85,13 @@ static int ends_with(const char *text, const char *ending)
 }
 
 /* The caller's options over the defaults, completed from the file's name. */
-static axle_table_options complete_options(const char *path, const axle_table_options *options)
+static int complete_options(const char *path, const axle_table_options *options,
+                            axle_table_options *out)
 {
-    axle_table_options all = AXLE_TABLE_OPTIONS_INIT;
-    if (options)
-        memcpy(&all, options,
-               options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
-    if (!all.separator)
-        all.separator = ends_with(path, ".tsv") ? '\t' : ',';
-    return all;
+    int code = axle__options_copy("table", options, out, sizeof(*out));
+    if (!code && !out->separator)
+        out->separator = ends_with(path, ".tsv") ? '\t' : ',';
+    return code;
 }
 
 int axle_table_dataset_open(const char *path, const axle_table_options *options, axle_dataset **out)
@@ -101,8 +100,10 @@ int axle_table_dataset_open(const char *path, const axle_table_options *options,
     size_t size;
     if (!path)
         return axle_error_set(AXLE_ERR_INVALID, "table: the path is NULL");
-    axle_table_options all = complete_options(path, options);
-    int code = axle__file_read(path, &text, &size);
+    axle_table_options all = AXLE_TABLE_OPTIONS_INIT;
+    int code = complete_options(path, options, &all);
+    if (!code)
+        code = axle__file_read(path, &text, &size);
     if (code)
         return code;
     axle__table *table = axle__alloc(1, sizeof(*table));

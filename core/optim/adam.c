@@ -2,6 +2,7 @@
 /* Adam and AdamW. */
 #include <math.h>
 
+#include "base/options_copy.h"
 #include "optim/optimizer.h"
 
 static int adam_update(axle_optimizer *optimizer, const axle__span *span, axle__call *call)
@@ -48,12 +49,14 @@ static int create(const char *name, bool decoupled, axle_module *module, const a
 
 int axle_adam_create(axle_module *module, const axle_adam_options *options, axle_optimizer **out)
 {
-    axle_adam_options defaults = AXLE_ADAM_OPTIONS_INIT;
-    return create("adam", false, module, options ? options : &defaults, out);
+    axle_adam_options o = AXLE_ADAM_OPTIONS_INIT;
+    int status = axle__options_copy("adam", options, &o, sizeof(o));
+    return status ? status : create("adam", false, module, &o, out);
 }
 
 int axle_adamw_create(axle_module *module, const axle_adamw_options *options, axle_optimizer **out)
 {
-    axle_adamw_options defaults = AXLE_ADAMW_OPTIONS_INIT;
-    return create("adamw", true, module, options ? options : &defaults, out);
+    axle_adamw_options o = AXLE_ADAMW_OPTIONS_INIT;
+    int status = axle__options_copy("adamw", options, &o, sizeof(o));
+    return status ? status : create("adamw", true, module, &o, out);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options_copy.h"
 #include "optim/optimizer.h"
 
 /* Moments are kept in the order square, momentum, mean, those that are not used left out. */
@@ -31,15 +32,16 @@ int axle_rmsprop_create(axle_module *module, const axle_rmsprop_options *options
                         axle_optimizer **out)
 {
     axle_rmsprop_options o = AXLE_RMSPROP_OPTIONS_INIT;
-    if (options)
-        o = *options;
+    int status = axle__options_copy("rmsprop", options, &o, sizeof(o));
+    if (status)
+        return status;
     if (!(o.alpha >= 0.0) || !(o.eps >= 0.0) || !(o.momentum >= 0.0))
         return axle_error_set(AXLE_ERR_INVALID, "rmsprop: alpha %g, eps %g, momentum %g", o.alpha,
                               o.eps, o.momentum);
     axle_optimizer *optimizer;
     int moments = 1 + (o.momentum != 0.0) + (o.centered != 0);
-    int status = axle__optimizer_create("rmsprop", rmsprop_update, moments, module, o.lr,
-                                        o.weight_decay, &optimizer);
+    status = axle__optimizer_create("rmsprop", rmsprop_update, moments, module, o.lr,
+                                    o.weight_decay, &optimizer);
     if (status)
         return status;
     optimizer->options.rmsprop = o;

@@ -2,8 +2,10 @@
 #include "optim/scheduler.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/options_copy.h"
 
 static void apply(axle_scheduler *scheduler)
 {
@@ -40,6 +42,7 @@ void axle_scheduler_release(axle_scheduler *scheduler)
         return;
     axle_optimizer_release(scheduler->optimizer);
     scheduler->object.type = 0;
+    axle__free(scheduler->schedule.milestones);
     axle__free(scheduler);
 }
 
@@ -89,6 +92,14 @@ static double step_factor(const axle__schedule *s, int64_t tick)
     return pow(s->gamma, (double)(tick / s->period));
 }
 
+static double multi_step_factor(const axle__schedule *s, int64_t tick)
+{
+    int passed = 0;
+    while (passed < s->milestone_count && s->milestones[passed] <= tick)
+        passed++;
+    return pow(s->gamma, (double)passed);
+}
+
 static double exponential_factor(const axle__schedule *s, int64_t tick)
 {
     return pow(s->gamma, (double)tick);
@@ -129,19 +140,37 @@ static double polynomial_factor(const axle__schedule *s, int64_t tick)
     return (1.0 - s->end) * pow(1.0 - after_warmup(s, tick), s->power) + s->end;
 }
 
-/* Half a cosine from one value to another. */
-static double annealed(double from, double to, double share)
+/* From one value to another, of which a share was gone. */
+static double annealed(const axle__schedule *s, double from, double to, double share)
 {
+    if (s->anneal == AXLE_ANNEAL_LINEAR)
+        return from + (to - from) * share;
     return to + (from - to) / 2.0 * (1.0 + cos(pi * share));
+}
+
+static double anneal_factor(const axle__schedule *s, int64_t tick)
+{
+    return tick < s->total ? annealed(s, s->start, s->end, (double)tick / (double)s->total)
+                           : s->end;
+}
+
+/* Between two ticks, of which the second may come before the first where there are few. */
+static double phase(const axle__schedule *s, double at, double begin, double end, double from,
+                    double to)
+{
+    return annealed(s, from, to, end > begin ? (at - begin) / (end - begin) : 1.0);
 }
 
 static double one_cycle_factor(const axle__schedule *s, int64_t tick)
 {
     double top = s->rise * (double)s->total - 1.0, last = (double)s->total - 1.0;
-    double at = fmin((double)tick, last);
+    double at = fmin((double)tick, last), back = 2.0 * top;
     if (at <= top)
-        return annealed(s->start, 1.0, top > 0.0 ? at / top : 1.0);
-    return annealed(1.0, s->end, last > top ? (at - top) / (last - top) : 1.0);
+        return phase(s, at, 0.0, top, s->start, 1.0);
+    if (!s->three_phase)
+        return phase(s, at, top, last, 1.0, s->end);
+    return at <= back ? phase(s, at, top, back, 1.0, s->start)
+                      : phase(s, at, back, last, s->start, s->end);
 }
 
 static double lambda_factor(const axle__schedule *s, int64_t tick)
@@ -179,6 +208,36 @@ int axle_step_schedule_create(axle_optimizer *optimizer, int64_t step_size, doub
         return axle_error_set(AXLE_ERR_INVALID, "step schedule: steps of %lld ticks",
                               (long long)step_size);
     return create(optimizer, s, out);
+}
+
+static int check_milestones(const int64_t *milestones, int n)
+{
+    if (n < 0 || (n > 0 && !milestones))
+        return axle_error_set(AXLE_ERR_INVALID, "multi-step schedule: %d milestones", n);
+    for (int k = 0; k < n; k++)
+        if (milestones[k] < (k ? milestones[k - 1] : 0))
+            return axle_error_set(AXLE_ERR_INVALID,
+                                  "multi-step schedule: milestone %d is tick %lld, after %lld", k,
+                                  (long long)milestones[k], k ? (long long)milestones[k - 1] : 0LL);
+    return AXLE_OK;
+}
+
+int axle_multi_step_schedule_create(axle_optimizer *optimizer, const int64_t *milestones, int n,
+                                    double gamma, axle_scheduler **out)
+{
+    axle__schedule s = {.factor = multi_step_factor, .gamma = gamma, .milestone_count = n};
+    int status = check_milestones(milestones, n);
+    if (status)
+        return status;
+    s.milestones = axle__alloc((size_t)n + 1, sizeof(*s.milestones));
+    if (!s.milestones)
+        return axle_error_code();
+    if (n > 0)
+        memcpy(s.milestones, milestones, (size_t)n * sizeof(*milestones));
+    status = create(optimizer, s, out);
+    if (status)
+        axle__free(s.milestones);
+    return status;
 }
 
 int axle_exponential_schedule_create(axle_optimizer *optimizer, double gamma, axle_scheduler **out)
@@ -225,12 +284,41 @@ int axle_polynomial_schedule_create(axle_optimizer *optimizer, int64_t warmup, i
     return status ? status : create(optimizer, s, out);
 }
 
+static bool is_anneal(int anneal)
+{
+    return anneal == AXLE_ANNEAL_COSINE || anneal == AXLE_ANNEAL_LINEAR;
+}
+
+int axle_anneal_schedule_create(axle_optimizer *optimizer, const axle_anneal_options *options,
+                                axle_scheduler **out)
+{
+    axle_anneal_options o = AXLE_ANNEAL_OPTIONS_INIT;
+    int status = axle__options_copy("anneal schedule", options, &o, sizeof(o));
+    if (status)
+        return status;
+    if (o.total < 1 || !isfinite(o.from) || !isfinite(o.to) || !is_anneal(o.anneal))
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "anneal schedule: %lld ticks from %g to %g, anneal %d",
+                              (long long)o.total, o.from, o.to, o.anneal);
+    axle__schedule s = {.factor = anneal_factor,
+                        .total = o.total,
+                        .start = o.from,
+                        .end = o.to,
+                        .anneal = o.anneal};
+    return create(optimizer, s, out);
+}
+
 int axle_one_cycle_schedule_create(axle_optimizer *optimizer, const axle_one_cycle_options *options,
                                    axle_scheduler **out)
 {
     axle_one_cycle_options o = AXLE_ONE_CYCLE_OPTIONS_INIT;
-    if (options)
-        o = *options;
+    int status = axle__options_copy("one-cycle schedule", options, &o, sizeof(o));
+    if (status)
+        return status;
+    if (!is_anneal(o.anneal) || (o.three_phase && o.rise > 0.5))
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "one-cycle schedule: anneal %d, rise %g of %s phases", o.anneal,
+                              o.rise, o.three_phase ? "three" : "two");
     if (o.total < 1 || !(o.rise >= 0.0 && o.rise <= 1.0) || !(o.divide > 0.0) ||
         !(o.final_divide > 0.0))
         return axle_error_set(AXLE_ERR_INVALID,
@@ -240,6 +328,8 @@ int axle_one_cycle_schedule_create(axle_optimizer *optimizer, const axle_one_cyc
                         .total = o.total,
                         .rise = o.rise,
                         .start = 1.0 / o.divide,
-                        .end = 1.0 / o.divide / o.final_divide};
+                        .end = 1.0 / o.divide / o.final_divide,
+                        .anneal = o.anneal,
+                        .three_phase = o.three_phase != 0};
     return create(optimizer, s, out);
 }

@@ -10,6 +10,10 @@ typedef struct axle__schedule {
     int64_t warmup, total, period;
     double gamma, power, end, cycles;
     double rise, start;
+    int anneal;
+    bool three_phase;
+    int64_t *milestones; /* owned */
+    int milestone_count;
     axle_schedule_fn fn;
     void *user;
 } axle__schedule;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options_copy.h"
 #include "optim/optimizer.h"
 
 static int sgd_update(axle_optimizer *optimizer, const axle__span *span, axle__call *call)
@@ -25,16 +26,17 @@ static int sgd_update(axle_optimizer *optimizer, const axle__span *span, axle__c
 int axle_sgd_create(axle_module *module, const axle_sgd_options *options, axle_optimizer **out)
 {
     axle_sgd_options o = AXLE_SGD_OPTIONS_INIT;
-    if (options)
-        o = *options;
+    int status = axle__options_copy("sgd", options, &o, sizeof(o));
+    if (status)
+        return status;
     if (!(o.momentum >= 0.0) || (o.nesterov && (o.momentum <= 0.0 || o.dampening != 0.0)))
         return axle_error_set(AXLE_ERR_INVALID,
                               "sgd: momentum %g is negative, or Nesterov without momentum or with "
                               "dampening %g",
                               o.momentum, o.dampening);
     axle_optimizer *optimizer;
-    int status = axle__optimizer_create("sgd", sgd_update, o.momentum != 0.0, module, o.lr,
-                                        o.weight_decay, &optimizer);
+    status = axle__optimizer_create("sgd", sgd_update, o.momentum != 0.0, module, o.lr,
+                                    o.weight_decay, &optimizer);
     if (status)
         return status;
     optimizer->options.sgd = o;

@@ -144,6 +144,10 @@ AXLE_API int axle_constant_schedule_create(axle_optimizer *optimizer, int64_t wa
 /** gamma ^ floor(tick / step_size). */
 AXLE_API int axle_step_schedule_create(axle_optimizer *optimizer, int64_t step_size, double gamma,
                                        axle_scheduler **out);
+/** gamma ^ (number of milestones up to the tick). @param milestones  n ticks that do not fall,
+ * copied. (PyTorch's MultiStepLR.) */
+AXLE_API int axle_multi_step_schedule_create(axle_optimizer *optimizer, const int64_t *milestones,
+                                             int n, double gamma, axle_scheduler **out);
 /** gamma ^ tick. */
 AXLE_API int axle_exponential_schedule_create(axle_optimizer *optimizer, double gamma,
                                               axle_scheduler **out);
@@ -160,17 +164,40 @@ AXLE_API int axle_cosine_restarts_schedule_create(axle_optimizer *optimizer, int
 AXLE_API int axle_polynomial_schedule_create(axle_optimizer *optimizer, int64_t warmup,
                                              int64_t total, double power, double end_factor,
                                              axle_scheduler **out);
+/** How a factor goes from one value to another. */
+enum {
+    AXLE_ANNEAL_COSINE = 0, /**< along half a cosine */
+    AXLE_ANNEAL_LINEAR = 1  /**< along a straight line */
+};
+/** Starts from AXLE_ANNEAL_OPTIONS_INIT. */
+typedef struct axle_anneal_options {
+    size_t struct_size;
+    int64_t total;   /**< ticks from the first factor to the last, from 1 */
+    double from, to; /**< factors */
+    int anneal;      /**< AXLE_ANNEAL_... */
+} axle_anneal_options;
+#define AXLE_ANNEAL_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(axle_anneal_options), 1, 1.0, 0.0, AXLE_ANNEAL_LINEAR                               \
+    }
+/** From one factor to another, which stays: PyTorch's LinearLR from start_factor to end_factor, and
+ * SWALR from 1 to swa_lr / lr. */
+AXLE_API int axle_anneal_schedule_create(axle_optimizer *optimizer,
+                                         const axle_anneal_options *options, axle_scheduler **out);
 /** Starts from AXLE_ONE_CYCLE_OPTIONS_INIT; the group's initial rate is the peak. (Smith and Topin,
- * 2018; PyTorch's OneCycleLR with cosine annealing and without momentum cycling.) */
+ * 2018; PyTorch's OneCycleLR without momentum cycling.) */
 typedef struct axle_one_cycle_options {
     size_t struct_size;
     int64_t total;
     double rise;                 /**< share of the ticks spent rising */
     double divide, final_divide; /**< initial = peak / divide, last = initial / final_divide */
+    int anneal;                  /**< AXLE_ANNEAL_... */
+    int three_phase; /**< fall to the initial rate in as many ticks as it rose in, and only then
+                        to the last one */
 } axle_one_cycle_options;
 #define AXLE_ONE_CYCLE_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(axle_one_cycle_options), 1, 0.3, 25.0, 1e4                                          \
+        sizeof(axle_one_cycle_options), 1, 0.3, 25.0, 1e4, AXLE_ANNEAL_COSINE, 0                   \
     }
 AXLE_API int axle_one_cycle_schedule_create(axle_optimizer *optimizer,
                                             const axle_one_cycle_options *options,

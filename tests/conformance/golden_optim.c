@@ -182,6 +182,34 @@ static int create_exponential(const json_t *one, axle_optimizer *optimizer, axle
     return axle_exponential_schedule_create(optimizer, number(one, "gamma"), out);
 }
 
+static int create_multi_step(const json_t *one, axle_optimizer *optimizer, axle_scheduler **out)
+{
+    const json_t *list = json_object_get(json_object_get(one, "attrs"), "milestones");
+    int64_t milestones[8];
+    int n = (int)json_array_size(list);
+    if (n > 8)
+        return axle_error_set(AXLE_ERR_NOT_FOUND, "more than 8 milestones");
+    for (int k = 0; k < n; k++)
+        milestones[k] = json_integer_value(json_array_get(list, (size_t)k));
+    return axle_multi_step_schedule_create(optimizer, milestones, n, number(one, "gamma"), out);
+}
+
+static int anneal_of(const json_t *one)
+{
+    const char *anneal = golden_text(one, "anneal");
+    return anneal && strcmp(anneal, "linear") == 0 ? AXLE_ANNEAL_LINEAR : AXLE_ANNEAL_COSINE;
+}
+
+static int create_anneal(const json_t *one, axle_optimizer *optimizer, axle_scheduler **out)
+{
+    axle_anneal_options options = AXLE_ANNEAL_OPTIONS_INIT;
+    options.total = golden_integer(one, "total", 1);
+    options.from = golden_number(one, "start_factor", 1.0);
+    options.to = golden_number(one, "end_factor", number(one, "swa_lr") / number(one, "lr"));
+    options.anneal = anneal_of(one);
+    return axle_anneal_schedule_create(optimizer, &options, out);
+}
+
 static int create_one_cycle(const json_t *one, axle_optimizer *optimizer, axle_scheduler **out)
 {
     axle_one_cycle_options options = AXLE_ONE_CYCLE_OPTIONS_INIT;
@@ -189,6 +217,8 @@ static int create_one_cycle(const json_t *one, axle_optimizer *optimizer, axle_s
     options.rise = number(one, "pct_start");
     options.divide = number(one, "div_factor");
     options.final_divide = number(one, "final_div_factor");
+    options.anneal = anneal_of(one);
+    options.three_phase = golden_flag(one, "three_phase");
     return axle_one_cycle_schedule_create(optimizer, &options, out);
 }
 
@@ -213,19 +243,9 @@ static const struct {
     {"cosine", create_cosine},           {"cosine_with_restarts", create_restarts},
     {"polynomial", create_polynomial},   {"step", create_step},
     {"exponential", create_exponential}, {"one_cycle", create_one_cycle},
-    {"lambda", create_lambda},
+    {"lambda", create_lambda},           {"multi_step", create_multi_step},
+    {"linear_anneal", create_anneal},    {"swa", create_anneal},
 };
-
-/* Why there is no public form of a case; NULL where there is one. */
-static const char *missing_form(const json_t *one)
-{
-    const char *anneal = golden_text(one, "anneal");
-    if (strcmp(golden_op(one), "multi_step") == 0)
-        return "there is no such schedule";
-    if (golden_flag(one, "three_phase") || (anneal && strcmp(anneal, "cosine") != 0))
-        return "one cycle has two phases and cosines";
-    return NULL;
-}
 
 static int create_schedule(const json_t *one, axle_optimizer *optimizer, axle_scheduler **out)
 {
@@ -271,16 +291,14 @@ static void check_schedule(const json_t *one)
     char message[256] = "", *attrs = json_dumps(json_object_get(one, "attrs"), JSON_COMPACT);
     axle_optimizer *optimizer = NULL;
     axle_scheduler *scheduler = NULL;
-    const char *missing = missing_form(one);
-    bool good = missing || (create_base(one, &optimizer) == AXLE_OK &&
-                            create_schedule(one, optimizer, &scheduler) == AXLE_OK);
+    bool good = create_base(one, &optimizer) == AXLE_OK &&
+                create_schedule(one, optimizer, &scheduler) == AXLE_OK;
     if (!good)
         snprintf(message, sizeof(message), "%s", axle_error_message());
-    good = good && (missing || follow_rates(one, optimizer, scheduler, message, sizeof(message)));
+    good = good && follow_rates(one, optimizer, scheduler, message, sizeof(message));
     if (!good)
         tap_note("%s", message);
-    tap_result(good, "%s %s gives PyTorch's rates%s%s", golden_op(one), attrs ? attrs : "",
-               missing ? " # SKIP " : "", missing ? missing : "");
+    tap_result(good, "%s %s gives PyTorch's rates", golden_op(one), attrs ? attrs : "");
     axle_scheduler_release(scheduler);
     axle_optimizer_release(optimizer);
     free(attrs);

@@ -5,6 +5,7 @@ import math
 
 import torch
 from torch.optim import lr_scheduler
+from torch.optim.swa_utils import SWALR
 
 from .case import exact
 
@@ -105,6 +106,21 @@ def scheduler(f):
     add("lambda", {"formula": "1/(1+0.1*k)"},
         drive(lambda optimizer: lr_scheduler.LambdaLR(optimizer, lambda k: 1 / (1 + 0.1 * k))),
         note="k counts the updates from 0; the rate is lr times the formula.")
+    for start, end, total in ((1.0 / 3.0, 1.0, 5), (1.0, 0.1, 40), (1e-3, 1.0, 100)):
+        attrs = {"start_factor": start, "end_factor": end, "total": total, "anneal": "linear"}
+        add("linear_anneal", attrs, drive(lambda optimizer: lr_scheduler.LinearLR(
+            optimizer, start_factor=start, end_factor=end, total_iters=total)))
+    for anneal, total in (("linear", 10), ("cosine", 25)):
+        swa_averages(add, anneal, total)
+    one_cycle(add, {"three_phase": True, "anneal": "linear", "pct_start": 0.2})
+
+
+def swa_averages(add, anneal, total):
+    words = {"cosine": "cos", "linear": "linear"}
+    attrs = {"swa_lr": 0.02, "total": total, "anneal": anneal}
+    rates = drive(lambda optimizer: SWALR(optimizer, swa_lr=0.02, anneal_epochs=total,
+                                          anneal_strategy=words[anneal]))
+    add("swa", attrs, rates, note="lr falls to swa_lr, which then stays.")
 
 
 def one_cycle(add, options):

@@ -223,6 +223,37 @@ static void the_same_parameter_is_not_taken_twice(void **state)
     axle_module_release(module);
 }
 
+static void bad_schedules_are_refused_by_value(void **state)
+{
+    (void)state;
+    axle_optimizer *opt;
+    axle_scheduler *sched = NULL;
+    axle_one_cycle_options cycle = AXLE_ONE_CYCLE_OPTIONS_INIT;
+    axle_anneal_options anneal = AXLE_ANNEAL_OPTIONS_INIT;
+    const int64_t falls[] = {3, 2};
+    assert_int_equal(axle_sgd_create(NULL, NULL, &opt), AXLE_OK);
+    assert_int_equal(axle_multi_step_schedule_create(opt, falls, 2, 0.1, &sched), AXLE_ERR_INVALID);
+    unit_expect_error(AXLE_ERR_INVALID, "milestone 1 is tick 2, after 3");
+    assert_int_equal(axle_multi_step_schedule_create(opt, NULL, 1, 0.1, &sched), AXLE_ERR_INVALID);
+    unit_expect_error(AXLE_ERR_INVALID, "1 milestones");
+    anneal.anneal = 2;
+    assert_int_equal(axle_anneal_schedule_create(opt, &anneal, &sched), AXLE_ERR_INVALID);
+    unit_expect_error(AXLE_ERR_INVALID, "anneal 2");
+    cycle.three_phase = 1;
+    cycle.rise = 0.6;
+    assert_int_equal(axle_one_cycle_schedule_create(opt, &cycle, &sched), AXLE_ERR_INVALID);
+    unit_expect_error(AXLE_ERR_INVALID, "rise 0.6 of three phases");
+    assert_null(sched);
+    /* A program that was built when the options ended before the kind of annealing. */
+    cycle = (axle_one_cycle_options)AXLE_ONE_CYCLE_OPTIONS_INIT;
+    cycle.total = 10;
+    cycle.struct_size = offsetof(axle_one_cycle_options, anneal);
+    cycle.anneal = 17;
+    assert_int_equal(axle_one_cycle_schedule_create(opt, &cycle, &sched), AXLE_OK);
+    axle_scheduler_release(sched);
+    axle_optimizer_release(opt);
+}
+
 static void a_schedule_ticks_with_updates(void **state)
 {
     (void)state;
@@ -331,6 +362,8 @@ static const struct CMUnitTest tests[] = {
     IN_SCOPE("clipping scales by the joint norm, once", clipping_scales_by_the_joint_norm),
     IN_SCOPE("bad options are refused by value", bad_options_are_refused_by_value),
     IN_SCOPE("the same parameter is not taken twice", the_same_parameter_is_not_taken_twice),
+    IN_SCOPE("bad schedules are refused by value, and options of older programs are taken",
+             bad_schedules_are_refused_by_value),
     IN_SCOPE("a schedule ticks with updates", a_schedule_ticks_with_updates),
     IN_SCOPE("each failing allocation is an error", each_failing_allocation_is_an_error),
 };
