@@ -63,6 +63,11 @@ int axle__snapshot_room(axle__snapshot *snapshot, axle__snapshot_file *file, siz
 void axle__snapshot_free(axle__snapshot *snapshot);
 /* Let memory go that no snapshot has taken. */
 void axle__rooms_free(axle__rooms *rooms);
+/* Have memory of that size for a snapshot to come. */
+int axle__rooms_reserve(axle__rooms *rooms, size_t size);
+/* Let the system find the pages of what is reserved, which takes longer than copying into them;
+ * until *stop is set (atomic). */
+void axle__rooms_touch(const axle__rooms *rooms, const int *stop);
 
 /* Write it as the folder `path`. */
 int axle__snapshot_write(axle__snapshot *snapshot, const char *path);
@@ -124,6 +129,9 @@ AXLE__PART(scaler)
 AXLE__PART(loaders)
 AXLE__PART(random)
 #undef AXLE__PART
+/* Reserve what capturing will take. */
+int axle__reserve_models(const axle_accelerator *accelerator, axle__rooms *rooms);
+int axle__reserve_optimizers(const axle_accelerator *accelerator, axle__rooms *rooms);
 void axle__unstage_models(axle__restore *restore);
 void axle__unstage_optimizers(axle__restore *restore);
 
@@ -196,6 +204,9 @@ struct axle__checkpoints {
     int custom_count;
     int64_t last; /* updates when it was saved or loaded last; -1 */
     axle__rooms rooms;
+    bool reserved; /* memory for the first snapshot was looked after */
+    bool touching; /* the thread below does so */
+    int stop;      /* atomic: it shall end */
 
     /* The writer; `snapshot`, `path` and what follows are its own while it runs. */
     pthread_t thread;
@@ -213,6 +224,8 @@ int axle__checkpoints_of(axle_accelerator *accelerator, axle__checkpoints **out)
 int64_t axle__updates_of(const axle_accelerator *accelerator);
 /* Write a snapshot, which is taken over, here or on a thread. */
 int axle__checkpoint_start(axle__checkpoints *checkpoints, axle__snapshot *snapshot, char *path);
+/* Reserve memory for the first snapshot, and let the thread find its pages meanwhile. */
+void axle__checkpoint_reserve(axle__checkpoints *checkpoints, const axle_accelerator *accelerator);
 /* Wait for the thread; the outcome of what it wrote. */
 int axle__checkpoint_finish(axle__checkpoints *checkpoints);
 

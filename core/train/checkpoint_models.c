@@ -47,14 +47,19 @@ static char *file_name(int k)
 
 /* ------------------------------------------------------------------ saving */
 
-/* Copy the tensors, one after the other. */
-static int copy_values(axle__snapshot *snapshot, axle__snapshot_file *file)
+/* What the tensors take, one after the other. */
+static size_t size_of(const axle__snapshot_file *file)
 {
-    size_t size = 0, at = 0;
-    int status = AXLE_OK;
+    size_t size = 0;
     for (size_t k = 0; k < file->content.count; k++)
         size += (file->sources[k].entry.size + 63) / 64 * 64;
-    status = axle__snapshot_room(snapshot, file, size);
+    return size;
+}
+
+static int copy_values(axle__snapshot *snapshot, axle__snapshot_file *file)
+{
+    size_t at = 0;
+    int status = axle__snapshot_room(snapshot, file, size_of(file));
     for (size_t k = 0; k < file->content.count && !status; k++) {
         axle__safetensors_source *source = &file->sources[k];
         source->entry.data = file->data + at;
@@ -65,15 +70,35 @@ static int copy_values(axle__snapshot *snapshot, axle__snapshot_file *file)
     return status;
 }
 
+static int collect(const axle_module *module, axle__snapshot_file *file)
+{
+    int status = axle__state_collect(module, &file->entries);
+    return status ? status : axle__state_content(&file->entries, &file->sources, &file->content);
+}
+
 static int capture_module(axle__capture *capture, const axle_module *module, int k)
 {
     axle__snapshot_file *file;
     int status = axle__snapshot_add(&capture->snapshot, file_name(k), &file);
     if (!status)
-        status = axle__state_collect(module, &file->entries);
-    if (!status)
-        status = axle__state_content(&file->entries, &file->sources, &file->content);
+        status = collect(module, file);
     return status ? status : copy_values(&capture->snapshot, file);
+}
+
+int axle__reserve_models(const axle_accelerator *accelerator, axle__rooms *rooms)
+{
+    int at = 0, status = AXLE_OK;
+    for (const axle_module *module; !status && (module = next_module(accelerator, &at));) {
+        axle__snapshot none = {0};
+        axle__snapshot_file *file;
+        status = axle__snapshot_add(&none, axle__strdup("model"), &file);
+        if (!status)
+            status = collect(module, file);
+        if (!status)
+            status = axle__rooms_reserve(rooms, size_of(file));
+        axle__snapshot_free(&none);
+    }
+    return status;
 }
 
 int axle__capture_models(axle__capture *capture, json_t **out)

@@ -191,10 +191,24 @@ static int copy_moments(axle__capture *capture, const axle_optimizer *optimizer,
     return status;
 }
 
+static size_t moments_size(const axle_optimizer *optimizer)
+{
+    return (size_t)optimizer->moment_count * (size_t)optimizer->arena_size * item_size(optimizer);
+}
+
+int axle__reserve_optimizers(const axle_accelerator *accelerator, axle__rooms *rooms)
+{
+    int at = 0, status = AXLE_OK,
+        files = is_local(accelerator) ? axle_process_count(accelerator) : 1;
+    for (const axle_optimizer *o; !status && (o = next_optimizer(accelerator, &at));)
+        for (int k = 0; k < files && !status && has_moments(o); k++)
+            status = axle__rooms_reserve(rooms, moments_size(o));
+    return status;
+}
+
 static int capture_moments(axle__capture *capture, const axle_optimizer *optimizer, int k)
 {
-    size_t size =
-        (size_t)optimizer->moment_count * (size_t)optimizer->arena_size * item_size(optimizer);
+    size_t size = moments_size(optimizer);
     axle__snapshot_file *file = NULL;
     int status = capture->status;
     if (!status && capture->main)
@@ -251,11 +265,10 @@ static int gather_local(axle__capture *capture, const axle_optimizer *optimizer,
 
 static int capture_local(axle__capture *capture, const axle_optimizer *optimizer, int k)
 {
-    size_t size = (size_t)optimizer->arena_size * item_size(optimizer);
     size_t first = capture->snapshot.count;
     int status = capture->status;
     if (!status && capture->main)
-        status = add_local_files(capture, k, (size_t)optimizer->moment_count * size);
+        status = add_local_files(capture, k, moments_size(optimizer));
     status = axle__agree(capture->accelerator, status);
     axle__snapshot_file *files = capture->main ? capture->snapshot.files + first : NULL;
     for (int j = 0; j < optimizer->moment_count && !status; j++)

@@ -62,6 +62,15 @@ static char *plain_path(const char *path)
     return copy;
 }
 
+/* Once there is something to save regularly. */
+static void reserve(axle_accelerator *accelerator)
+{
+    axle__checkpoints *c = accelerator->checkpoints;
+    if (c && c->options.asynchronous && c->options.every > 0 && !c->reserved && !c->started &&
+        accelerator->count > 0 && axle_is_main_process(accelerator))
+        axle__checkpoint_reserve(c, accelerator);
+}
+
 int axle_checkpoint_configure(axle_accelerator *accelerator, const axle_checkpoint_options *options)
 {
     axle_checkpoint_options o = AXLE_CHECKPOINT_OPTIONS_INIT;
@@ -88,6 +97,7 @@ int axle_checkpoint_configure(axle_accelerator *accelerator, const axle_checkpoi
     c->options = o;
     if (axle_is_main_process(accelerator))
         axle__checkpoint_sweep(o.directory);
+    reserve(accelerator);
     return AXLE_OK;
 }
 
@@ -195,6 +205,7 @@ static int save(axle_accelerator *accelerator, const char *directory, double met
         status = check_time(accelerator, "axle_save_state");
     if (status)
         return status;
+    c->reserved = true;
     axle__capture capture = {accelerator, axle_is_main_process(accelerator), {0}, AXLE_OK};
     capture.snapshot.rooms = &c->rooms;
     if (capture.main) {
@@ -246,6 +257,8 @@ int axle_checkpoint_step(axle_accelerator *accelerator, double metric, int *save
                updates != c->last && !in_window(accelerator);
     if (saved)
         *saved = due;
+    if (!due)
+        reserve(accelerator);
     return due ? save_now(accelerator, NULL, metric) : AXLE_OK;
 }
 

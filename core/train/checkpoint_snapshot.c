@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -29,6 +31,20 @@ static void *fresh_memory(size_t size)
     return data;
 }
 
+static int add_room(axle__rooms *rooms, size_t size, bool taken, void **out)
+{
+    axle__room *at = axle__resize(rooms->at, rooms->count + 1, sizeof(*at));
+    if (!at)
+        return AXLE_ERR_NOMEM;
+    rooms->at = at;
+    void *data = fresh_memory(size);
+    if (!data)
+        return AXLE_ERR_NOMEM;
+    at[rooms->count++] = (axle__room){data, size, taken};
+    *out = data;
+    return AXLE_OK;
+}
+
 static int take_room(axle__rooms *rooms, size_t size, void **out)
 {
     for (size_t k = 0; k < rooms->count; k++)
@@ -37,16 +53,44 @@ static int take_room(axle__rooms *rooms, size_t size, void **out)
             *out = rooms->at[k].data;
             return AXLE_OK;
         }
-    axle__room *at = axle__resize(rooms->at, rooms->count + 1, sizeof(*at));
-    if (!at)
-        return AXLE_ERR_NOMEM;
-    rooms->at = at;
-    void *data = fresh_memory(size);
-    if (!data)
-        return AXLE_ERR_NOMEM;
-    at[rooms->count++] = (axle__room){data, size, true};
-    *out = data;
-    return AXLE_OK;
+    return add_room(rooms, size, true, out);
+}
+
+int axle__rooms_reserve(axle__rooms *rooms, size_t size)
+{
+    void *data;
+    return add_room(rooms, size, false, &data);
+}
+
+/* Returns whether to go on. */
+static bool rest(int64_t ns, const int *stop)
+{
+    const int64_t most = AXLE__SECOND / 200;
+    for (; ns > 0 && !__atomic_load_n(stop, __ATOMIC_RELAXED); ns -= most)
+        nanosleep(&(struct timespec){0, (long)(ns < most ? ns : most)}, NULL);
+    return !__atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+static void touch(unsigned char *data, size_t size)
+{
+    enum { PAGE = 4096 };
+    for (size_t at = 0; at < size; at += PAGE)
+        ((volatile unsigned char *)data)[at] = 0;
+}
+
+/* A twelfth of the time, which is what training loses at most. At a low priority it would get next
+ * to nothing, since kernels that wait for each other never leave a core. */
+void axle__rooms_touch(const axle__rooms *rooms, const int *stop)
+{
+    enum { PIECE = 2 << 20, SHARE = 12 };
+    for (size_t k = 0; k < rooms->count; k++)
+        for (size_t at = 0; at < rooms->at[k].size && !rooms->at[k].taken; at += PIECE) {
+            size_t left = rooms->at[k].size - at;
+            int64_t began = axle__clock_ns();
+            touch((unsigned char *)rooms->at[k].data + at, left < PIECE ? left : PIECE);
+            if (!rest((SHARE - 1) * (axle__clock_ns() - began), stop))
+                return;
+        }
 }
 
 static void give_back(axle__rooms *rooms, const void *data)

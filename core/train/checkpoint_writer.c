@@ -77,6 +77,29 @@ static void *run(void *user)
     return NULL;
 }
 
+static void *touch(void *user)
+{
+    axle__checkpoints *c = user;
+    axle__rooms_touch(&c->rooms, &c->stop);
+    return NULL;
+}
+
+/* Where this fails the snapshot itself does without, or tells. */
+void axle__checkpoint_reserve(axle__checkpoints *c, const axle_accelerator *accelerator)
+{
+    c->reserved = true;
+    int status = axle__reserve_models(accelerator, &c->rooms);
+    if (!status)
+        status = axle__reserve_optimizers(accelerator, &c->rooms);
+    if (status) {
+        axle__rooms_free(&c->rooms);
+        axle_error_clear();
+        return;
+    }
+    c->stop = 0;
+    c->started = c->touching = axle__thread_start(&c->thread, touch, c) == 0;
+}
+
 int axle__checkpoint_start(axle__checkpoints *c, axle__snapshot *snapshot, char *path)
 {
     axle__free(c->path);
@@ -99,9 +122,11 @@ int axle__checkpoint_start(axle__checkpoints *c, axle__snapshot *snapshot, char 
 
 int axle__checkpoint_finish(axle__checkpoints *c)
 {
+    if (c->touching)
+        __atomic_store_n(&c->stop, 1, __ATOMIC_RELAXED);
     if (c->started)
         pthread_join(c->thread, NULL);
-    c->started = false;
+    c->started = c->touching = false;
     int status = c->status;
     c->status = AXLE_OK;
     return status ? axle_error_set(status, "%s", c->message) : AXLE_OK;

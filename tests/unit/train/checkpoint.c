@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "train/checkpoint.h"
 #include "train/folder.h"
 #include "train/training.h"
 
@@ -481,6 +482,28 @@ static void training_goes_on_meanwhile(void **state)
     training_close(&whole);
 }
 
+/* The memory that was reserved is that which snapshots take, no less and no more. */
+static void memory_waits_for_the_first(void **state)
+{
+    (void)state;
+    training t;
+    axle_checkpoint_options o = AXLE_CHECKPOINT_OPTIONS_INIT;
+    o.directory = folder;
+    o.every = 2;
+    o.asynchronous = 1;
+    assert_ok(training_open(&usual, &t));
+    assert_ok(axle_checkpoint_configure(t.acc, &o));
+    axle__rooms *rooms = &t.acc->checkpoints->rooms;
+    assert_int_equal(rooms->count, 2);
+    void *model = rooms->at[0].data, *moments = rooms->at[1].data;
+    save_regularly(&t, 4, NULL);
+    assert_ok(axle_checkpoint_wait(t.acc));
+    assert_int_equal(rooms->count, 2);
+    assert_ptr_equal(rooms->at[0].data, model);
+    assert_ptr_equal(rooms->at[1].data, moments);
+    training_close(&t);
+}
+
 static void the_end_waits(void **state)
 {
     (void)state;
@@ -632,6 +655,7 @@ static const struct CMUnitTest tests[] = {
                the_newest_need_not_be_the_furthest),
     CHECKPOINT("what dead processes left is removed", leftovers_of_the_dead_are_removed),
     CHECKPOINT("training goes on while a checkpoint is written", training_goes_on_meanwhile),
+    CHECKPOINT("memory for the first snapshot is looked for ahead", memory_waits_for_the_first),
     CHECKPOINT("the end of training waits for the writer", the_end_waits),
     CHECKPOINT("a save that fails leaves the last one, and training goes on",
                a_failed_save_harms_nothing),
