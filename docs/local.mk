@@ -2,4 +2,4 @@
 EXTRA_DIST += \
 	%D%/design.md \
 	%D%/style.md
-dist_doc_DATA += %D%/backend-tutorial.md
+nobase_dist_doc_DATA = %D%/backend-tutorial.md

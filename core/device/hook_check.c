@@ -6,8 +6,10 @@
  */
 #include "device/hook.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "device/check.h"
 #include "device/op_text.h"
@@ -26,6 +28,11 @@ typedef struct shadow {
     axle__call call;
     copy operand[OPERANDS];
 } shadow;
+
+/* What was compared since the hook was turned on; atomic. */
+static struct {
+    uint64_t calls, elements, wrong; /* wrong: calls */
+} compared;
 
 typedef struct check {
     const axle__hook_point *point;
@@ -312,6 +319,7 @@ static int compare_output(check *k, uint32_t out)
         status = widen(k->host, k->run.call.in[0], AXLE_DTYPE_F64, &source);
     if (!status)
         status = judge(k, out, &expected, &got, &source);
+    __atomic_fetch_add(&compared.elements, axle__view_elements(device_view), __ATOMIC_RELAXED);
     copy_release(k->host, &narrow);
     copy_release(k->host, &expected);
     copy_release(k->host, &got);
@@ -349,10 +357,31 @@ static int after(const axle__hook_point *point, axle__hook_state *state, int sta
     (void)point;
     if (!k)
         return status;
-    if (!status)
+    if (!status) {
         status = compare_all(k);
+        __atomic_fetch_add(&compared.calls, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&compared.wrong, status != AXLE_OK, __ATOMIC_RELAXED);
+    }
     check_release(k);
     return status;
 }
 
-const axle__hook axle__hook_check = {.name = "check", .before = before, .after = after};
+static int start(void)
+{
+    memset(&compared, 0, sizeof(compared));
+    return AXLE_OK;
+}
+
+/* Who asked for a check wants to hear that there was one. */
+static void stop(void)
+{
+    char wrong[40] = "none differs";
+    if (compared.wrong)
+        snprintf(wrong, sizeof(wrong), "%llu failed", (unsigned long long)compared.wrong);
+    axle__info("check",
+               "%llu calls of operators, with %llu elements, compared with the reference: %s",
+               (unsigned long long)compared.calls, (unsigned long long)compared.elements, wrong);
+}
+
+const axle__hook axle__hook_check = {
+    .name = "check", .start = start, .stop = stop, .before = before, .after = after};

@@ -189,7 +189,7 @@ static json_t *describe_backends(void)
     axle__backend **list;
     size_t count;
     axle__registry_lock();
-    if (axle__registry_all(NULL, &list, &count)) {
+    if (axle__registry_known(&list, &count)) {
         axle__registry_unlock();
         return NULL;
     }

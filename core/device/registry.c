@@ -9,6 +9,7 @@
 #include "base/finalize.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/settings.h"
 #include "base/threads.h"
 #include "device/hook.h"
@@ -20,6 +21,7 @@ enum { STACK_MAX = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static axle__backend *backends;
 static axle_device *devices;
+static bool options_checked;
 static axle_device *_Atomic default_device, *_Atomic host_device;
 
 /* Devices that this thread pushed. */
@@ -150,6 +152,53 @@ int axle__registry_all(const axle__list *skip, axle__backend ***out, size_t *cou
     return AXLE_OK;
 }
 
+static bool is_listed(axle__backend *const *list, size_t count, const axle__backend *backend)
+{
+    for (size_t k = 0; k < count; k++)
+        if (list[k] == backend)
+            return true;
+    return false;
+}
+
+int axle__registry_known(axle__backend ***out, size_t *count)
+{
+    axle__backend **list;
+    size_t found, room;
+    axle__select_load_paths(axle__setting(AXLE_SETTING_BACKEND));
+    int code = axle__registry_all(NULL, &list, &found);
+    if (code)
+        return code;
+    room = found;
+    for (const axle__backend *b = backends; b; b = b->next)
+        room++;
+    axle__backend **all = axle__resize(list, room, sizeof(*all));
+    if (!all) {
+        axle__free(list);
+        return AXLE_ERR_NOMEM;
+    }
+    for (axle__backend *b = backends; b; b = b->next)
+        if (!is_listed(all, found, b))
+            all[found++] = b;
+    axle__registry_check_options();
+    *out = all;
+    *count = found;
+    return AXLE_OK;
+}
+
+void axle__registry_check_options(void)
+{
+    axle__list names;
+    if (options_checked || !*axle__setting(AXLE_SETTING_OPTIONS))
+        return;
+    options_checked = true;
+    if (axle__select_names(&names))
+        return;
+    for (const axle__backend *b = backends; b; b = b->next)
+        axle__list_take(&names, axle__strdup(b->name));
+    axle__options_check_names(&names);
+    axle__list_free(&names);
+}
+
 /* ------------------------------------------------------------------ devices */
 
 int axle__registry_open(axle__backend *backend, uint32_t index, axle_device **out)
@@ -173,7 +222,11 @@ int axle__registry_open(axle__backend *backend, uint32_t index, axle_device **ou
 static int select_device(const char *spec, axle_device **out)
 {
     int code = axle__hooks_start();
-    return code ? code : axle__select(spec, out);
+    if (!code)
+        code = axle__select(spec, out);
+    if (!code)
+        axle__registry_check_options();
+    return code;
 }
 
 int axle_device_open(const char *spec, axle_device **out)
@@ -260,6 +313,7 @@ static void close_devices(void)
 {
     atomic_store(&default_device, NULL);
     atomic_store(&host_device, NULL);
+    options_checked = false;
     while (devices) {
         axle_device *device = devices;
         devices = device->next;

@@ -35,11 +35,19 @@ int axle__registry_find(const char *name, const char *path, axle__backend **out)
 /* Load all backends of the search path but those named in `skip`, and return them and the built-in
  * one: best first, those rejected last. The array is for axle__free(). */
 int axle__registry_all(const axle__list *skip, axle__backend ***out, size_t *count);
+/* The same of all, and of those that were loaded by path or that AXLE_BACKEND names so. */
+int axle__registry_known(axle__backend ***out, size_t *count);
+/* Warn once of AXLE_OPTIONS for backends that are not there. */
+void axle__registry_check_options(void);
 /* Open device `index` of a backend that was not rejected, or find it open. */
 int axle__registry_open(axle__backend *backend, uint32_t index, axle_device **out);
 
 /* Find and open what a specification names; see axle/device.h for its grammar. */
 int axle__select(const char *spec, axle_device **out);
+/* Names of all backends, loaded or not. */
+int axle__select_names(axle__list *out);
+/* Load the backends that a specification names by path, as far as they are there. */
+void axle__select_load_paths(const char *spec);
 /* This process is that number among those of its host, from 0: where several GPUs serve alike, each
  * process takes one of its own. */
 void axle__select_for_process(int number);

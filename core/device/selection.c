@@ -56,8 +56,7 @@ static int split(const char *text, axle__list *out)
 
 /* ------------------------------------------------------------------ what is there, for messages */
 
-/* Names of all backends, loaded or not. */
-static int known_names(axle__list *out)
+int axle__select_names(axle__list *out)
 {
     axle__list paths, names = {0};
     int code = axle__search_all(&paths);
@@ -117,7 +116,7 @@ static int no_such_backend(const char *name)
     char buffer[AXLE__ERROR_MESSAGE_SIZE];
     axle__text text;
     axle__list names;
-    if (known_names(&names))
+    if (axle__select_names(&names))
         return AXLE_ERR_NOMEM;
     axle__text_init(&text, buffer, sizeof(buffer));
     const char *similar = similar_name(&names, name);
@@ -134,7 +133,7 @@ static int can_not_serve(const axle__backend *backend)
     char buffer[AXLE__ERROR_MESSAGE_SIZE];
     axle__text text;
     axle__list names;
-    if (known_names(&names))
+    if (axle__select_names(&names))
         return AXLE_ERR_NOMEM;
     axle__text_init(&text, buffer, sizeof(buffer));
     add_names(&text, &names);
@@ -403,6 +402,23 @@ static int open_list(const char *text, axle_device **out)
     }
     axle__list_free(&items);
     return code ? axle_error_set(code, "%s", buffer) : AXLE_OK;
+}
+
+void axle__select_load_paths(const char *spec)
+{
+    axle__error_record outer, inner;
+    axle__list items = {0};
+    axle__error_take(&outer);
+    if (split(spec, &items) == AXLE_OK)
+        for (size_t k = 0; k < items.count; k++) {
+            item item = {0};
+            axle__backend *backend;
+            if (*items.item[k] == '/' && parse_item(items.item[k], &item) == AXLE_OK)
+                axle__registry_find(NULL, item.backend, &backend);
+        }
+    axle__list_free(&items);
+    axle__error_take(&inner);
+    axle__error_restore(&outer);
 }
 
 static int open_spec(const char *spec, axle_device **out)

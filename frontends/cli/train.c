@@ -301,6 +301,7 @@ static int run(const void *given, const int *operands, int n)
     if (train_profile_end(given, training.is_main) && !code)
         code = command_failed(&train_command, NULL);
     tear_down(&training);
+    axle_finalize(); /* hooks tell what they have to tell */
     /* Only an empty folder goes. */
     if (code && training.created_output)
         rmdir(training.settings->output);

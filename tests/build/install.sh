@@ -49,6 +49,19 @@ has_expanded_plugin_folder()
     ! grep -F -e '${exec_prefix}' -e '${prefix}' "$work/strings"
 }
 
+# The files that the installed documents point to are installed with them.
+documents_link_to_files()
+{
+    documents=$(dirname "$(find "$stage" -name README.md -path '*doc*' | head -n 1)")
+    [ -f "$documents/README.md" ] || return 1
+    for document in "$documents"/*.md; do
+        grep -o '](\([^)#:]*\))' "$document" | sed 's/^](//; s/)$//' >"$work/links"
+        while read -r link; do
+            [ -e "$documents/$link" ] || { echo "$document: there is no $link"; return 1; }
+        done <"$work/links"
+    done
+}
+
 holds_backends()
 {
     for path in "$top_builddir"/.libs/backends/*.so; do
@@ -92,6 +105,7 @@ check 'make install into a stage succeeds' make_in_stage install
 check 'it installs below the prefix only' stays_below_prefix
 check 'no installed file names the stage' mentions_no_stage
 check 'no run path, .la or .pc file names the build tree' mentions_no_build_tree
+check 'documents link to files that are installed' documents_link_to_files
 check 'backends lie in the library folder' holds_backends
 check 'the folder of backends is compiled in with its variables expanded' has_expanded_plugin_folder
 check 'a moved tree finds its library and its backends' finds_backends_after_move

@@ -39,6 +39,17 @@ page_renders()
         { cat "$work/man"; return 1; }
 }
 
+# In examples, which people copy, a bare - may become a hyphen that no shell knows.
+examples_can_be_copied()
+{
+    awk '
+        /^\.Sh/ { inside = $2 == "EXAMPLES"; literal = 0 }
+        /^\.Bd/ { literal = 1; next }
+        /^\.Ed/ { literal = 0 }
+        inside && (/^\.Dl / || literal) && /(^|[^\\])-/ { print FILENAME ": " $0; bad = 1 }
+        END { exit bad }' "$cli"/*.1
+}
+
 lists_commands()
 {
     "$AXLE" --help >"$work/help" || return 1
@@ -62,6 +73,7 @@ completes()
 }
 
 check 'axle --help lists the commands' lists_commands
+check 'examples in manuals can be copied' examples_can_be_copied
 exits 'axle --version prints the version' 0 '^axle [0-9]' "$AXLE" --version
 exits 'axle without a command shows its usage and fails' 2 'Usage' "$AXLE"
 exits 'an unknown command is named with the nearest one' 2 "'trian'.*'train'" "$AXLE" trian

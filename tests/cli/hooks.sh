@@ -98,6 +98,14 @@ exits 'a wrong delay is named' 1 'AXLE_HOOK_DELAY=soon: ' \
 exits 'a trace that cannot be written is named' 1 'cannot write /no/such/t.json' \
     env AXLE_HOOK=trace AXLE_TRACE_FILE=/no/such/t.json "$AXLE" train --max-steps 1
 
+tells_what_was_checked()
+{
+    AXLE_BACKEND=reference AXLE_HOOK=check AXLE_LOG=info lenet >"$work/told" 2>&1 || return 1
+    grep -Eq 'check: [1-9][0-9]+ calls of operators, with [1-9][0-9]+ elements, compared with the reference: none differs' \
+        "$work/told" || { cat "$work/told"; return 1; }
+}
+check 'check tells that it compared' tells_what_was_checked
+
 # ------------------------------------------------------------------ --profile
 
 AXLE_BACKEND=reference

@@ -31,6 +31,33 @@ shows_rejected()
         grep -q 'broken *rejected: .' "$work/info"
 }
 
+# A plugin that AXLE_BACKEND names by its path, with a device behind it, is shown like others.
+shows_what_a_path_names()
+{
+    [ -f "$FAKE_PLUGIN" ] || { echo 'there is no fake plugin'; return 1; }
+    AXLE_BACKEND=reference "$AXLE" info >"$work/info" && ! grep -q "^  fake .*fake.so" "$work/info" &&
+        AXLE_BACKEND=$FAKE_PLUGIN:0,auto "$AXLE" info >"$work/info" && grep "^  fake .*fake.so" "$work/info"
+}
+
+names_the_nearest_backend()
+{
+    AXLE_OPTIONS=onedn.isa=avx2,reference.x=1,fake=1 "$AXLE" info >"$work/info" 2>"$work/err" &&
+        grep -q 'onedn.isa is ignored, since there is no backend onedn; the nearest known one is onednn' \
+            "$work/err" && ! grep -q 'reference.x\|fake' "$work/err"
+}
+
+# What programs may rely on is in the manual: the members of each object.
+manual_names_members()
+{
+    AXLE_BACKEND=reference "$AXLE" info --json >"$work/info.json" || return 1
+    # Those of "build" are configure's words.
+    sed -e '/^  "build": {/,/^  }/d' -n -e 's/^ *"\([a-z_]*\)": .*/\1/p' "$work/info.json" | sort -u >"$work/members"
+    [ "$(wc -l <"$work/members")" -gt 20 ] || return 1
+    while read -r member; do
+        grep -Eq "^\.(It )?Cm.*\b$member\b" "$top_srcdir/frontends/cli/axle-info.1" || { echo "$member is missing"; return 1; }
+    done <"$work/members"
+}
+
 shows_given()
 {
     AXLE_BACKEND=reference "$AXLE" info --settings >"$work/settings" &&
@@ -72,6 +99,9 @@ check 'axle info --json is an object with its members' json_is_complete
 check 'the reference backend works and computes in f64' lists_reference
 check 'axle info repeats how it was configured' repeats_configure
 check 'a file that is no plugin is listed as rejected, with the reason' shows_rejected
+check 'a plugin that AXLE_BACKEND names by path is listed' shows_what_a_path_names
+check 'an option of a backend that is not there is told, with the nearest name' names_the_nearest_backend
+check 'the manual names all members of the JSON object' manual_names_members
 check 'axle info --settings shows what is set' shows_given
 check 'the secret of a job is not shown' hides_secret
 exits 'every setting has a text of help' 0 'Backend to use' "$AXLE" info --settings
