@@ -54,13 +54,14 @@ static int copy_tensor(const char *path, axle_tensor *tensor, void *user)
     return tensor ? axle_broadcast(c->group, tensor, c->source) : AXLE_OK;
 }
 
-static int copy_optimizer(const copy *c, axle_optimizer *optimizer)
+static int copy_optimizer(const copy *c, axle_object *object)
 {
+    axle_optimizer *optimizer = (axle_optimizer *)object;
     int status = copy_bytes(c, &optimizer->updates, sizeof(optimizer->updates));
     if (!status)
-        status = copy_tensor("", optimizer->params, (void *)c);
+        status = copy_tensor("", optimizer->params, (void *)(uintptr_t)c);
     for (int k = 0; k < optimizer->moment_count && !status; k++)
-        status = copy_tensor("", optimizer->moments[k], (void *)c);
+        status = copy_tensor("", optimizer->moments[k], (void *)(uintptr_t)c);
     for (int k = 0; k < optimizer->slot_count && !status; k++)
         status = copy_bytes(c, &optimizer->slots[k].age, sizeof(optimizer->slots[k].age));
     for (int k = 0; k < optimizer->group_count && !status; k++)
@@ -68,25 +69,40 @@ static int copy_optimizer(const copy *c, axle_optimizer *optimizer)
     return status;
 }
 
-static int copy_scheduler(const copy *c, axle_scheduler *scheduler)
+static int copy_scheduler(const copy *c, axle_object *object)
 {
+    axle_scheduler *scheduler = (axle_scheduler *)object;
     return copy_bytes(c, &scheduler->ticks, sizeof(scheduler->ticks));
 }
 
-static int copy_object(copy *c, axle_object *object)
+static int copy_module(const copy *c, axle_object *object)
 {
-    switch (object->type) {
-    case AXLE__OBJECT_OPTIMIZER:
-        return copy_optimizer(c, (axle_optimizer *)object);
-    case AXLE__OBJECT_SCHEDULER:
-        return copy_scheduler(c, (axle_scheduler *)object);
-    case AXLE__OBJECT_MODEL:
-        return axle_module_each_buffer(axle_model_module((axle_model *)object), copy_tensor, c);
-    case AXLE__OBJECT_MODULE:
-        return axle_module_each_buffer((axle_module *)object, copy_tensor, c);
-    default:
-        return AXLE_OK;
-    }
+    return axle_module_each_buffer((axle_module *)object, copy_tensor, (void *)(uintptr_t)c);
+}
+
+static int copy_model(const copy *c, axle_object *object)
+{
+    axle_module *module = axle_model_module((axle_model *)object);
+    return copy_module(c, (axle_object *)module);
+}
+
+/* Of each kind of prepared object, what training changes; parameters come with their optimizer. */
+static const struct kind {
+    uint32_t type;
+    int (*copy)(const copy *c, axle_object *object);
+} kinds[] = {
+    {AXLE__OBJECT_OPTIMIZER, copy_optimizer},
+    {AXLE__OBJECT_SCHEDULER, copy_scheduler},
+    {AXLE__OBJECT_MODEL, copy_model},
+    {AXLE__OBJECT_MODULE, copy_module},
+};
+
+static int copy_object(const copy *c, axle_object *object)
+{
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        if (kinds[k].type == object->type)
+            return kinds[k].copy(c, object);
+    return AXLE_OK;
 }
 
 static int copy_state(axle_accelerator *accelerator, int source)

@@ -149,13 +149,14 @@ int axle__scaler_after_pass(axle_accelerator *accelerator)
 /* ------------------------------------------------------------------ steps */
 
 /* Gradients that were summed are alike everywhere, but of a shared-out optimizer a process knows
- * its pieces alone, and gradients can be set by hand: so all are asked. */
+ * its pieces alone, gradients can be set by hand, and with local SGD each process has its own, while
+ * all count the same updates: so all are asked. */
 static int judge(axle_accelerator *accelerator, axle_optimizer *optimizer, axle__verdict *verdict)
 {
     bool finite = true;
     int status = axle__optimizer_check_finite(optimizer, &finite);
     double found = finite ? 0.0 : 1.0;
-    if (!status && !axle__is_alone(accelerator))
+    if (!status && axle_process_count(accelerator) > 1 && !accelerator->trial)
         status = axle__reduce_numbers(accelerator, AXLE_DTYPE_F64, &found, 1, AXLE_REDUCE_MAX);
     if (!status)
         *verdict = found > 0.0 ? AXLE__GRADIENTS_OVERFLOWED : AXLE__GRADIENTS_FINITE;

@@ -174,7 +174,7 @@ static int update(axle_accelerator *acc, const subject *s, double slope)
 }
 
 /* Updates 2 and 3 of 4 overflow, on one process. */
-static int skips(int accumulate, int shard)
+static int skips(int accumulate, int shard, int local)
 {
     static const double slopes[] = {1.0, NAN, INFINITY, 1.0};
     static const bool skipped[] = {false, true, true, false};
@@ -184,6 +184,7 @@ static int skips(int accumulate, int shard)
     subject s;
     o.accumulate = accumulate;
     o.shard_optimizer = shard;
+    o.local_sgd = local;
     if (loop_open(&o, &acc) || subject_make(acc, &s))
         return 1;
     for (int k = 0; k < 4; k++) {
@@ -210,17 +211,90 @@ static int skips(int accumulate, int shard)
 
 static int skips_together(void)
 {
-    return skips(1, 0);
+    return skips(1, 0, 0);
 }
 
 static int skips_in_windows(void)
 {
-    return skips(2, 0);
+    return skips(2, 0, 0);
 }
 
 static int skips_shared_out(void)
 {
-    return skips(1, 1) || skips(2, 1);
+    return skips(1, 1, 0) || skips(2, 1, 0);
+}
+
+/* Each process has gradients of its own, and all count the same updates. */
+static int skips_locally(void)
+{
+    return skips(1, 0, 2) || skips(2, 0, 1);
+}
+
+/* The last process makes three updates, of which the second overflows, and the others one; what
+ * came of that goes to all. */
+static int joins_with_a_scale(void)
+{
+    axle_accelerator_options o = options_of("fp16");
+    axle_accelerator *acc;
+    subject s;
+    float weight[3];
+    int equal = 0;
+    uint64_t sum = 0;
+    if (loop_open(&o, &acc) || subject_make(acc, &s))
+        return 1;
+    EXPECT(axle_join_begin(acc) == AXLE_OK);
+    for (int k = 0; k < (loop_rank == loop_size - 1 ? 3 : 1); k++)
+        if (update(acc, &s, k == 1 ? INFINITY : 1.0))
+            return 1;
+    EXPECT(axle_join_end(acc) == AXLE_OK);
+    EXPECT(axle_loss_scale(acc) == 32768.0);
+    EXPECT(axle_optimizer_updates(s.opt) == 2 && axle_scheduler_ticks(s.sched) == 2);
+    for (int k = 0; k < 2; k++) {
+        EXPECT(axle_tensor_read(s.weight, weight, sizeof(weight)) == AXLE_OK);
+        memcpy(&sum, &weight[1], sizeof(sum));
+        EXPECT(axle_processes_agree(acc, sum, &equal) == AXLE_OK && equal);
+        if (update(acc, &s, 1.0))
+            return 1;
+    }
+    EXPECT(axle_optimizer_updates(s.opt) == 4 && axle_loss_scale(acc) == 32768.0);
+    axle_accelerator_release(acc);
+    subject_end(&s);
+    return 0;
+}
+
+typedef struct search {
+    axle_accelerator *acc;
+    const subject *s;
+} search;
+
+/* Batches of more than 4 do not fit into the last process, and those that do overflow. */
+static int try_batch(int64_t batch, void *user)
+{
+    const search *of = user;
+    if (batch > 4 && loop_rank == loop_size - 1)
+        return AXLE_ERR_NOMEM;
+    int status = pass(of->acc, of->s, INFINITY);
+    return status ? status : axle_optimizer_step(of->s->opt);
+}
+
+/* Trials leave the scale alone. */
+static int finds_batches(void)
+{
+    axle_accelerator_options o = options_of("fp16");
+    axle_accelerator *acc;
+    subject s;
+    int64_t batch = 0;
+    if (loop_open(&o, &acc) || subject_make(acc, &s))
+        return 1;
+    EXPECT(axle_find_batch_size(acc, 16, try_batch, &(search){acc, &s}, &batch) == AXLE_OK);
+    EXPECT(batch == 4 && axle_loss_scale(acc) == 65536.0 && axle_optimizer_updates(s.opt) == 0);
+    if (update(acc, &s, 1.0))
+        return 1;
+    EXPECT(axle_optimizer_updates(s.opt) == 1 && axle_loss_scale(acc) == 65536.0);
+    EXPECT(!axle_step_was_skipped(acc));
+    axle_accelerator_release(acc);
+    subject_end(&s);
+    return 0;
 }
 
 const loop_check loop_precision[] = {
@@ -231,5 +305,8 @@ const loop_check loop_precision[] = {
     {"15", "an overflow on one process skips the update on all", skips_together},
     {"15", "so it does inside a window", skips_in_windows},
     {"15", "so it does where the optimizer is shared out", skips_shared_out},
+    {"15", "so it does with local SGD", skips_locally},
+    {"15", "trials of batch sizes leave the loss scale alone", finds_batches},
+    {"18", "joined loops end with one loss scale", joins_with_a_scale},
     {NULL, NULL, NULL},
 };
