@@ -305,6 +305,69 @@ static int adds_losses(void)
     return loop_close(acc, opt, w);
 }
 
+/* ------------------------------------------------------------------ nothing to learn from */
+
+/* Targets of n rows; -100 counts for nothing. */
+static axle_tensor *targets_of(int n, const int64_t *targets)
+{
+    return axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(n), targets);
+}
+
+static axle_tensor *entropy(axle_tensor *logits, int n, const int64_t *targets)
+{
+    axle_tensor *rows = axle_add(axle_zeros(AXLE_DTYPE_F64, AXLE_DIMS(n, 3)), logits);
+    return axle_cross_entropy(rows, targets_of(n, targets), NULL);
+}
+
+/* (3) f64. */
+static int make_logits(axle_tensor **out, axle_optimizer **opt)
+{
+    *out = axle_tensor_retain(
+        axle_from_data(AXLE_DTYPE_F64, AXLE_DIMS(3), (double[]){0.5, -1.0, 2.0}));
+    EXPECT(axle_tensor_set_requires_grad(*out, 1) == AXLE_OK);
+    EXPECT(axle_sgd_create(NULL, NULL, opt) == AXLE_OK);
+    EXPECT(axle_optimizer_add_group(*opt, out, 1, NULL) == AXLE_OK);
+    return 0;
+}
+
+/* The last of several processes has ignored targets alone: losses and gradients are finite, and the
+ * mean is the others'; where all are ignored the gradient is 0. */
+static int ignores_alone(int ignored_by)
+{
+    static const int64_t own[] = {0, -100, 2, 1}, none[] = {-100, -100, -100, -100};
+    axle_accelerator *acc;
+    axle_tensor *w, *reference;
+    axle_optimizer *opt, *other;
+    double got[3], expected[3] = {0.0, 0.0, 0.0};
+    bool ignored = loop_rank >= ignored_by, all = ignored_by == 0;
+    if (loop_open(NULL, &acc) || make_logits(&w, &opt) || make_logits(&reference, &other))
+        return 1;
+    EXPECT(axle_prepare(acc, opt) == AXLE_OK);
+    axle_tensor *loss = entropy(w, 4, ignored ? none : own);
+    EXPECT(isfinite(loop_item(loss)) && (!ignored || loop_item(loss) == 0.0));
+    EXPECT(axle_backward_weighted(acc, loss, ignored ? 0.0 : 3.0) == AXLE_OK);
+    double mean;
+    EXPECT(axle_weighted_mean(acc, loop_item(loss), ignored ? 0.0 : 3.0, &mean) == AXLE_OK);
+    EXPECT(loop_near(mean, all ? 0.0 : loop_item(entropy(reference, 4, own)), 1e-14));
+    if (!all) {
+        EXPECT(axle_tensor_backward(entropy(reference, 4, own), NULL, 0) == AXLE_OK);
+        EXPECT(axle_tensor_read(axle_tensor_grad(reference), expected, sizeof(expected)) ==
+               AXLE_OK);
+    }
+    if (axle_tensor_grad(w))
+        EXPECT(axle_tensor_read(axle_tensor_grad(w), got, sizeof(got)) == AXLE_OK);
+    for (int k = 0; k < 3; k++)
+        EXPECT(axle_tensor_grad(w) ? loop_near(got[k], expected[k], 1e-14) : all);
+    axle_optimizer_release(other);
+    axle_tensor_release(reference);
+    return loop_close(acc, opt, w);
+}
+
+static int ignores_what_counts_for_nothing(void)
+{
+    return ignores_alone(loop_size > 1 ? loop_size - 1 : 1) || ignores_alone(0);
+}
+
 const loop_check loop_accumulation[] = {
     {"13", "gradients are this process's inside a pause, and agree after it", pauses},
     {"13", "forward passes in a pause, and the last backward after it", pauses_forwards},
@@ -314,5 +377,7 @@ const loop_check loop_accumulation[] = {
     {"14", "the last window weighs what it holds", ends_early},
     {"14", "a window ends when its budget of tokens is spent", spends_a_budget},
     {"14", "losses of one batch add up by their weights", adds_losses},
+    {"14", "ignored targets count for nothing, also where a process has no others",
+     ignores_what_counts_for_nothing},
     {NULL, NULL, NULL},
 };

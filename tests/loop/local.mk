@@ -4,6 +4,7 @@
 check_PROGRAMS += %D%/loop
 %C%_loop_SOURCES = \
 	%D%/accumulation.c \
+	%D%/checkpoints.c \
 	%D%/collectives.c \
 	%D%/equality.c \
 	%D%/loading.c \

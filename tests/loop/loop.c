@@ -5,7 +5,7 @@ int loop_rank, loop_size;
 
 static const loop_check *const topics[] = {
     loop_state,        loop_split,       loop_loading, loop_streams,   loop_equality,
-    loop_accumulation, loop_collectives, loop_uneven,  loop_precision,
+    loop_accumulation, loop_collectives, loop_uneven,  loop_precision, loop_checkpoints,
 };
 enum { TOPICS = sizeof(topics) / sizeof(topics[0]) };
 

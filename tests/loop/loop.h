@@ -31,6 +31,7 @@ extern const loop_check loop_accumulation[];
 extern const loop_check loop_collectives[];
 extern const loop_check loop_uneven[];
 extern const loop_check loop_precision[];
+extern const loop_check loop_checkpoints[];
 
 extern int loop_rank, loop_size; /* of this process; of the job */
 

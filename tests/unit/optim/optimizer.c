@@ -94,6 +94,34 @@ static void decay_is_decoupled_in_adamw_alone(void **state)
     near(one_adam_step(&o, false, 2.0, 0.5), 1.99900000, 5e-9);
 }
 
+/* It has a gradient, which is 0, and keeps no other place. */
+static void a_padding_row_decays_as_others_do(void **state)
+{
+    (void)state;
+    axle_module *embedding;
+    axle_optimizer *opt;
+    double rows[6];
+    axle_adamw_options o = AXLE_ADAMW_OPTIONS_INIT;
+    o.weight_decay = 0.1;
+    assert_int_equal(axle_set_default_dtype(AXLE_DTYPE_F64), AXLE_OK);
+    assert_int_equal(axle_embedding_create(3, 2, 0, &embedding), AXLE_OK);
+    axle_set_default_dtype(AXLE_DTYPE_F32);
+    axle_tensor *weight = axle_module_parameter(embedding, "weight");
+    assert_int_equal(axle_tensor_write(weight, (double[]){5, 5, 1, 2, 3, 4}, sizeof(rows)),
+                     AXLE_OK);
+    assert_int_equal(axle_adamw_create(embedding, &o, &opt), AXLE_OK);
+    axle_tensor *ids = axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(3), (int64_t[]){0, 1, 1});
+    axle_tensor *y = axle_module_forward(embedding, ids);
+    assert_int_equal(axle_tensor_backward(axle_sum_all(y), NULL, 0), AXLE_OK);
+    assert_int_equal(axle_optimizer_step(opt), AXLE_OK);
+    assert_int_equal(axle_tensor_read(weight, rows, sizeof(rows)), AXLE_OK);
+    near(rows[0], 5.0 * (1.0 - 1e-3 * 0.1), 1e-12);
+    near(rows[4], 3.0 * (1.0 - 1e-3 * 0.1), 1e-12);
+    near(rows[2], 1.0 * (1.0 - 1e-3 * 0.1) - 1e-3, 1e-9);
+    axle_optimizer_release(opt);
+    axle_module_release(embedding);
+}
+
 static void groups_by_name_keep_their_own_decay(void **state)
 {
     (void)state;
@@ -354,6 +382,7 @@ static const struct CMUnitTest tests[] = {
     IN_SCOPE("Adam adds eps after bias correction", eps_comes_after_bias_correction),
     IN_SCOPE("amsgrad keeps the largest raw moment", amsgrad_keeps_the_largest_raw_moment),
     IN_SCOPE("decay is decoupled in AdamW alone", decay_is_decoupled_in_adamw_alone),
+    IN_SCOPE("a padding row decays as others do", a_padding_row_decays_as_others_do),
     IN_SCOPE("groups by name keep their own decay", groups_by_name_keep_their_own_decay),
     IN_SCOPE("a parameter without gradient is left alone",
              a_parameter_without_gradient_is_left_alone),

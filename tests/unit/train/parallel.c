@@ -167,7 +167,7 @@ static void compare(job_body body, plan p)
 static void many_equal_one(void **state)
 {
     (void)state;
-    static const int64_t rows[] = {24, 25, 13, 35, 1};
+    static const int64_t rows[] = {24, 25, 13, 35, 1, 2};
     for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
         compare(trains, (plan){.rows = rows[k], .width = 4, .shuffle = k % 2});
 }
