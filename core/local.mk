@@ -212,7 +212,6 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/optim/ema.c \
 	%D%/optim/ema.h \
 	%D%/optim/ema_layout.c \
-	%D%/optim/ema_state.c \
 	%D%/optim/groups.c \
 	%D%/optim/groups.h \
 	%D%/optim/optimizer.c \
@@ -310,6 +309,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/train/bucket.c \
 	%D%/train/bucket.h \
 	%D%/train/checkpoint.h \
+	%D%/train/checkpoint_averages.c \
 	%D%/train/checkpoint_custom.c \
 	%D%/train/checkpoint_folder.c \
 	%D%/train/checkpoint_load.c \

@@ -122,6 +122,7 @@ unit_tests = \
 	%D%/unit/train/accelerator \
 	%D%/unit/train/checkpoint \
 	%D%/unit/train/checkpoint_damage \
+	%D%/unit/train/checkpoint_ema \
 	%D%/unit/train/checkpoint_processes \
 	%D%/unit/train/checkpoint_readonly \
 	%D%/unit/train/batch_size \

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "axle/checkpoint.h"
+#include "axle/ema.h"
 #include "base/list.h"
 #include "io/module_state.h"
 #include "train/accelerator.h"
@@ -103,6 +104,8 @@ typedef struct axle__restore {
     int model_count;
     axle__staged_moments *moments;
     int optimizer_count;
+    axle__shards *averages;
+    int average_count;
 } axle__restore;
 
 typedef struct axle__part {
@@ -123,6 +126,7 @@ extern const int axle__part_count;
     int axle__apply_##what(axle__restore *restore, const json_t *value);
 AXLE__PART(custom)
 AXLE__PART(models)
+AXLE__PART(averages)
 AXLE__PART(optimizers)
 AXLE__PART(schedulers)
 AXLE__PART(scaler)
@@ -132,7 +136,9 @@ AXLE__PART(random)
 /* Reserve what capturing will take. */
 int axle__reserve_models(const axle_accelerator *accelerator, axle__rooms *rooms);
 int axle__reserve_optimizers(const axle_accelerator *accelerator, axle__rooms *rooms);
+int axle__reserve_averages(const axle_accelerator *accelerator, axle__rooms *rooms);
 void axle__unstage_models(axle__restore *restore);
+void axle__unstage_averages(axle__restore *restore);
 void axle__unstage_optimizers(axle__restore *restore);
 
 /* The next prepared object of that type after place *at, which starts from 0; NULL at the end. */
@@ -202,6 +208,8 @@ struct axle__checkpoints {
     axle_checkpoint_options options; /* its directory is owned */
     axle__custom_state *custom;
     int custom_count;
+    axle_ema **ema; /* averages that are saved as well; borrowed */
+    int ema_count;
     int64_t last; /* updates when it was saved or loaded last; -1 */
     axle__rooms rooms;
     bool reserved; /* memory for the first snapshot was looked after */

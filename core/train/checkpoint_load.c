@@ -151,6 +151,7 @@ static int take(axle_accelerator *accelerator, const source *s)
     if (!status)
         status = axle__agree(accelerator, each_part(&restore, true, 1, axle__part_count));
     axle__unstage_models(&restore);
+    axle__unstage_averages(&restore);
     axle__unstage_optimizers(&restore);
     return status;
 }

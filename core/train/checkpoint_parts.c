@@ -16,8 +16,8 @@ const axle__part axle__parts[] = {
     {                                                                                              \
 #what, axle__capture_##what, axle__check_##what, axle__apply_##what                        \
     }
-    PART(custom), PART(models),  PART(optimizers), PART(schedulers),
-    PART(scaler), PART(loaders), PART(random),
+    PART(custom),     PART(models), PART(averages), PART(optimizers),
+    PART(schedulers), PART(scaler), PART(loaders),  PART(random),
 #undef PART
 };
 const int axle__part_count = sizeof(axle__parts) / sizeof(axle__parts[0]);

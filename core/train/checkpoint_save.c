@@ -38,6 +38,7 @@ void axle__checkpoints_destroy(axle__checkpoints *checkpoints)
         axle__free(checkpoints->custom[k].name);
     axle__rooms_free(&checkpoints->rooms);
     axle__free(checkpoints->custom);
+    axle__free(checkpoints->ema);
     axle__free(checkpoints->path);
     axle__free((void *)(uintptr_t)checkpoints->options.directory);
     axle__free(checkpoints);

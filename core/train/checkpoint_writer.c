@@ -90,6 +90,8 @@ void axle__checkpoint_reserve(axle__checkpoints *c, const axle_accelerator *acce
     c->reserved = true;
     int status = axle__reserve_models(accelerator, &c->rooms);
     if (!status)
+        status = axle__reserve_averages(accelerator, &c->rooms);
+    if (!status)
         status = axle__reserve_optimizers(accelerator, &c->rooms);
     if (status) {
         axle__rooms_free(&c->rooms);

@@ -149,8 +149,8 @@ int axle__scaler_after_pass(axle_accelerator *accelerator)
 /* ------------------------------------------------------------------ steps */
 
 /* Gradients that were summed are alike everywhere, but of a shared-out optimizer a process knows
- * its pieces alone, gradients can be set by hand, and with local SGD each process has its own, while
- * all count the same updates: so all are asked. */
+ * its pieces alone, gradients can be set by hand, and with local SGD each process has its own,
+ * while all count the same updates: so all are asked. */
 static int judge(axle_accelerator *accelerator, axle_optimizer *optimizer, axle__verdict *verdict)
 {
     bool finite = true;

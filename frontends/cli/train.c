@@ -145,7 +145,6 @@ static void tear_down(training *training)
 {
     axle_tracker_release(training->tracker);
     loss_log_discard(&training->log);
-    axle_ema_release(training->ema);
     axle_scheduler_release(training->scheduler);
     axle_optimizer_release(training->optimizer);
     axle_model_release(training->model);
@@ -154,6 +153,7 @@ static void tear_down(training *training)
     axle_dataset_release(training->eval_set);
     axle_dataset_release(training->train_set);
     axle_accelerator_release(training->accelerator);
+    axle_ema_release(training->ema);
     free(training->losses);
 }
 

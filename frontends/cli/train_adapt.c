@@ -114,35 +114,15 @@ static int mark_blocks(axle_module *module)
 
 /* ------------------------------------------------------------------ before and after */
 
-static int save_ema(axle_state_writer *writer, void *ema)
-{
-    void *bytes;
-    size_t size;
-    int code = axle_ema_export(ema, &bytes, &size);
-    if (code)
-        return code;
-    code = axle_state_write(writer, bytes, size);
-    axle_free(bytes);
-    return code;
-}
-
-static int load_ema(const void *bytes, size_t size, void *ema)
-{
-    return axle_ema_import(ema, bytes, size);
-}
-
 int train_create_ema(training *training)
 {
     double decay = training->settings->ema;
     axle_module *module = axle_model_module(training->model);
-    axle_state_callbacks callbacks = AXLE_STATE_CALLBACKS_INIT;
     if (!(decay > 0.0))
         return AXLE_OK;
-    callbacks.save = save_ema;
-    callbacks.load = load_ema;
     int code = axle_ema_create(module, decay, NULL, &training->ema);
     if (!code)
-        code = axle_register_state(training->accelerator, "ema", &callbacks, training->ema);
+        code = axle_register_ema(training->accelerator, training->ema);
     return code;
 }
 

@@ -31,6 +31,7 @@
  *         model.safetensors         of the first model; model_1.safetensors of the second
  *         optimizer.safetensors     moments by parameter; optimizer_rank1.safetensors and so on
  *                                   with local SGD, where each process has its own
+ *         ema.safetensors           averages of parameters; ema_1.safetensors of the second
  *         custom-NAME.bin           what was registered
  *         state.json                everything else; sizes and checksums of the files
  *
@@ -44,6 +45,7 @@
 #define AXLE_CHECKPOINT_H
 
 #include "axle/accelerator.h"
+#include "axle/ema.h"
 
 AXLE_BEGIN_DECLS
 
@@ -110,6 +112,13 @@ typedef struct axle_state_callbacks {
  */
 AXLE_API int axle_register_state(axle_accelerator *accelerator, const char *name,
                                  const axle_state_callbacks *callbacks, void *user);
+
+/**
+ * Let checkpoints hold averages of parameters, as a safetensors file that names them as the model
+ * does. Saving and loading are AXLE_ERR_STATE while they are swapped with the parameters.
+ * @param ema  borrowed until the accelerator is released; registering it again changes nothing.
+ */
+AXLE_API int axle_register_ema(axle_accelerator *accelerator, axle_ema *ema);
 
 /* ------------------------------------------------------------------ regular saving */
 

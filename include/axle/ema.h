@@ -19,6 +19,8 @@
  * update is one operator. Parameters that are frozen when the averages are made have none. Buffers
  * are not averaged: a model that holds the averages has the buffers of its last forward pass.
  *
+ * Checkpoints have them where axle_register_ema() said so (axle/checkpoint.h).
+ *
  * In a job of several processes parameters are equal, and so are the averages.
  */
 #ifndef AXLE_EMA_H
@@ -69,13 +71,6 @@ AXLE_API int axle_ema_swapped(const axle_ema *ema);
 /** Average of a parameter by path, in its dims; borrowed until the next call for this object.
  * While swapped: the parameter's own value. NULL if there is none (and no error is recorded). */
 AXLE_API axle_tensor *axle_ema_average(const axle_ema *ema, const char *path);
-
-/** The averages and their number as bytes, for a checkpoint; see axle_register_state().
- * AXLE_ERR_STATE while swapped. @param bytes  for axle_free(). */
-AXLE_API int axle_ema_export(const axle_ema *ema, void **bytes, size_t *size);
-/** Take them back. AXLE_ERR_FORMAT where the bytes are no averages, AXLE_ERR_SHAPE where they are
- * those of another module; nothing changes on failure. */
-AXLE_API int axle_ema_import(axle_ema *ema, const void *bytes, size_t size);
 
 AXLE_END_DECLS
 

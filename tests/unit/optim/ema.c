@@ -179,48 +179,6 @@ static void layouts_may_change(void **state)
     axle_module_release(module);
 }
 
-static void bytes_bring_everything_back(void **state)
-{
-    (void)state;
-    axle_module *module = net();
-    axle_optimizer *optimizer = sgd(module);
-    axle_ema *ema, *other;
-    void *bytes;
-    size_t size;
-    ok(axle_ema_create(module, 0.9, NULL, &ema));
-    for (int t = 0; t < 3; t++) {
-        train_step(module, optimizer);
-        ok(axle_ema_update(ema, optimizer));
-    }
-    ok(axle_ema_export(ema, &bytes, &size));
-    ok(axle_ema_create(module, 0.9, NULL, &other));
-    ok(axle_ema_import(other, bytes, size));
-    assert_int_equal(axle_ema_updates(other), 3);
-    ok(axle_ema_update(other, optimizer)); /* it has seen that update */
-    assert_int_equal(axle_ema_updates(other), 3);
-    double *expected = tensors_read(axle_ema_average(ema, "0.weight"));
-    tensors_expect(axle_ema_average(other, "0.weight"), 0.0, 15, expected);
-    free(expected);
-    /* Any shorter text is torn; nothing changes. */
-    for (size_t cut = 0; cut < size; cut += 7) {
-        assert_int_equal(axle_ema_import(other, bytes, cut), AXLE_ERR_FORMAT);
-        unit_expect_error(AXLE_ERR_FORMAT, "no averages");
-    }
-    ((char *)bytes)[8 + 3 * 8 + 8] ^= 1; /* the first path */
-    assert_int_equal(axle_ema_import(other, bytes, size), AXLE_ERR_SHAPE);
-    unit_expect_error(AXLE_ERR_SHAPE, "'0.weight'");
-    axle_module *head = axle_module_child(module, "1");
-    axle_ema_release(other);
-    ok(axle_ema_create(head, 0.9, NULL, &other));
-    assert_int_equal(axle_ema_import(other, bytes, size), AXLE_ERR_SHAPE);
-    unit_expect_error(AXLE_ERR_SHAPE, "4 averages for 2 parameters");
-    axle_free(bytes);
-    axle_ema_release(other);
-    axle_ema_release(ema);
-    axle_optimizer_release(optimizer);
-    axle_module_release(module);
-}
-
 static void a_decay_of_one_is_refused(void **state)
 {
     (void)state;
@@ -240,7 +198,6 @@ static const struct CMUnitTest tests[] = {
     TENSORS("only real updates are taken in, each once", only_updates_count),
     TENSORS("swapping is exact, and releasing swaps back", swapping_is_exact),
     TENSORS("parameters may move, and frozen ones have no average", layouts_may_change),
-    TENSORS("bytes bring averages back, and foreign ones are refused", bytes_bring_everything_back),
     TENSORS("a decay of one is refused", a_decay_of_one_is_refused),
 };
 
