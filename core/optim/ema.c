@@ -115,7 +115,8 @@ static double decay_at(const axle_ema *ema, double t)
     return ema->options.warmup && early < ema->decay ? early : ema->decay;
 }
 
-/* Whether the optimizer has made an update since the last call. */
+/* Whether the optimizer has made an update since the last call, after which all processes have the
+ * same parameters. */
 static bool is_news(axle_ema *ema, const axle_optimizer *optimizer)
 {
     if (!optimizer)
@@ -123,7 +124,8 @@ static bool is_news(axle_ema *ema, const axle_optimizer *optimizer)
     bool news = ema->seen < 0 ? optimizer->updates > 0 && !optimizer->skipped
                               : optimizer->updates != ema->seen;
     ema->seen = optimizer->updates;
-    return news;
+    bool alike = !optimizer->alike_every || optimizer->updates % optimizer->alike_every == 0;
+    return news && alike;
 }
 
 int axle_ema_update(axle_ema *ema, const axle_optimizer *optimizer)

@@ -65,6 +65,8 @@ struct axle_optimizer {
     bool suspended; /* inside an accumulation window: steps do nothing */
     bool holding;   /* gradients are of a window that goes on: zero_grad does nothing */
     bool stale;     /* they are of a window that is over, until zero_grad */
+    int64_t
+        alike_every; /* processes have the same parameters after so many updates; 0: after each */
     int (*before_step)(axle_optimizer *optimizer, void *user); /* clipping */
     int (*after_step)(axle_optimizer *optimizer, void *user);  /* keeping replicas equal */
     int (*sum_up)(double *sum, void *user); /* a sum over the processes' pieces */

@@ -124,6 +124,7 @@ static void let_go(axle__prepared *prepared)
         optimizer->sum_up = NULL;
         optimizer->suspended = optimizer->holding = optimizer->stale = false;
         optimizer->overflowed = false;
+        optimizer->alike_every = 0;
         axle_optimizer_release(optimizer);
     } else if (object->type == AXLE__OBJECT_LOADER) {
         axle__loader_set_observer((axle_loader *)object, NULL, NULL);

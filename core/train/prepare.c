@@ -62,6 +62,8 @@ static int prepare_optimizer(axle_accelerator *accelerator, axle_object *object)
     optimizer->after_step = axle__replicas_after_step;
     optimizer->sum_up = axle__replicas_sum_up;
     optimizer->step_user = accelerator;
+    optimizer->alike_every =
+        axle_process_count(accelerator) > 1 ? accelerator->options.local_sgd : 0;
     return status ? status : axle__replicas_copy_parameters(accelerator, optimizer);
 }
 

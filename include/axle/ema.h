@@ -21,7 +21,8 @@
  *
  * Checkpoints have them where axle_register_ema() said so (axle/checkpoint.h).
  *
- * In a job of several processes parameters are equal, and so are the averages.
+ * In a job of several processes parameters are equal, and so are the averages. With local SGD the
+ * parameters are taken in where the processes have just averaged theirs.
  */
 #ifndef AXLE_EMA_H
 #define AXLE_EMA_H

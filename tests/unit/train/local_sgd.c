@@ -156,6 +156,51 @@ static void no_rows_make_no_update(void **state)
     job_expect_good(&two);
 }
 
+/* Taken in where parameters are alike, averages over time are so, too. */
+static int averages_over_time(axle_group *unused, void *user)
+{
+    (void)unused, (void)user;
+    axle_accelerator *acc;
+    axle_module *net;
+    axle_optimizer *optimizer;
+    axle_ema *ema;
+    bool equal;
+    if (open_accelerator(3, 1, &acc) || make_net(&net, &optimizer))
+        return JOB_FAILED;
+    bool alone = axle_process_count(acc) == 1;
+    CHECK(axle_prepare(acc, net, optimizer) == AXLE_OK);
+    CHECK(axle_ema_create(net, 0.5, NULL, &ema) == AXLE_OK);
+    for (int update = 0; update < 7; update++) {
+        axle_scope_push();
+        CHECK(axle_optimizer_zero_grad(optimizer) == AXLE_OK);
+        axle_tensor *loss = loss_of(net, update, axle_process_index(acc));
+        CHECK(axle_backward(acc, loss) == AXLE_OK && axle_optimizer_step(optimizer) == AXLE_OK);
+        for (int k = 0; k < 2; k++)
+            CHECK(axle_ema_update(ema, optimizer) == AXLE_OK);
+        axle_scope_pop();
+        CHECK(axle_ema_updates(ema) == (alone ? update + 1 : (update + 1) / 3));
+    }
+    CHECK(axle_ema_swap(ema) == AXLE_OK);
+    CHECK(all_equal(axle_accelerator_group(acc), net, &equal) == 0 && equal);
+    CHECK(axle_ema_swap(ema) == AXLE_OK);
+    CHECK(all_equal(axle_accelerator_group(acc), net, &equal) == 0 && equal == alone);
+    CHECK(axle_end_training(acc) == AXLE_OK);
+    axle_accelerator_release(acc);
+    axle_ema_release(ema);
+    axle_optimizer_release(optimizer);
+    axle_module_release(net);
+    return 0;
+}
+
+static void averages_over_time_are_alike(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= 2; size++) {
+        job many = job_run_with(size, 0.0, true, averages_over_time, NULL);
+        job_expect_good(&many);
+    }
+}
+
 static void contradictions_are_refused(void **state)
 {
     (void)state;
@@ -178,6 +223,7 @@ static const struct CMUnitTest tests[] = {
     UNIT("parameters are averaged after every so many updates, as by hand",
          averages_after_every_so_many),
     UNIT("a process without rows makes no update of its own", no_rows_make_no_update),
+    UNIT("averages over time take in what is alike on all", averages_over_time_are_alike),
     UNIT("contradictions are refused", contradictions_are_refused),
 };
 
