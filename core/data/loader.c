@@ -455,6 +455,11 @@ static void continue_from(axle_loader *loader, int64_t samples)
     loader->position = batch;
 }
 
+static int64_t buffer_of(const axle_loader *loader)
+{
+    return loader->stream && loader->options.shuffle ? loader->options.shuffle_buffer : 0;
+}
+
 axle_loader_state axle_loader_get_state(const axle_loader *loader)
 {
     axle_loader_state state = AXLE_LOADER_STATE_INIT;
@@ -467,6 +472,7 @@ axle_loader_state axle_loader_get_state(const axle_loader *loader)
     state.complete = loader->position > 0 && at_end(loader);
     state.seed = loader->options.seed;
     state.shuffle = loader->options.shuffle != 0;
+    state.shuffle_buffer = buffer_of(loader);
     return state;
 }
 
@@ -480,6 +486,11 @@ int axle__loader_check_state(const axle_loader *loader, const axle_loader_state 
     if ((state->shuffle != 0) != (loader->options.shuffle != 0))
         return axle_error_set(AXLE_ERR_INVALID, "loader: the state is of one that shuffles%s",
                               state->shuffle ? "; this one does not" : " not; this one does");
+    if (state->shuffle_buffer != buffer_of(loader))
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "loader: the state is of a stream shuffled in a buffer of %" PRId64
+                              ", not %" PRId64,
+                              state->shuffle_buffer, buffer_of(loader));
     if (state->epoch < 0 || state->samples < 0 || state->samples > state->length)
         return axle_error_set(AXLE_ERR_INVALID,
                               "loader: a state of epoch %" PRId64 ", %" PRId64 " of %" PRId64

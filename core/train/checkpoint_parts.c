@@ -124,9 +124,10 @@ int axle__apply_schedulers(axle__restore *restore, const json_t *value)
 static json_t *describe_loader(const axle_loader *loader)
 {
     axle_loader_state s = axle_loader_get_state(loader);
-    return json_pack("{s:I, s:I, s:b, s:I, s:I, s:b}", "epoch", (json_int_t)s.epoch, "samples",
+    return json_pack("{s:I, s:I, s:b, s:I, s:I, s:b, s:I}", "epoch", (json_int_t)s.epoch, "samples",
                      (json_int_t)s.samples, "complete", s.complete, "length", (json_int_t)s.length,
-                     "seed", (json_int_t)s.seed, "shuffle", s.shuffle);
+                     "seed", (json_int_t)s.seed, "shuffle", s.shuffle, "shuffle_buffer",
+                     (json_int_t)s.shuffle_buffer);
 }
 
 static axle_loader_state loader_state(const json_t *value)
@@ -138,6 +139,7 @@ static axle_loader_state loader_state(const json_t *value)
     s.length = integer_of(value, "length");
     s.seed = bits_of(value, "seed");
     s.shuffle = json_is_true(json_object_get(value, "shuffle"));
+    s.shuffle_buffer = integer_of(value, "shuffle_buffer");
     return s;
 }
 

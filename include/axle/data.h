@@ -254,10 +254,11 @@ typedef struct axle_loader_state {
     int64_t length;  /**< of the data set */
     uint64_t seed;
     int shuffle;
+    int64_t shuffle_buffer; /**< of a shuffled stream, whose order depends on it; else 0 */
 } axle_loader_state;
 #define AXLE_LOADER_STATE_INIT                                                                     \
     {                                                                                              \
-        sizeof(axle_loader_state), 0, 0, 0, 0, 0, 0                                                \
+        sizeof(axle_loader_state), 0, 0, 0, 0, 0, 0, 0                                             \
     }
 AXLE_API axle_loader_state axle_loader_get_state(const axle_loader *loader);
 /** Go there: the next batch begins with the first sample that was not given. A loop under way is

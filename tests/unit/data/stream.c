@@ -286,6 +286,22 @@ static void a_loop_goes_on_where_it_was(void **state)
     }
 }
 
+static void a_state_of_another_order_is_refused(void **state)
+{
+    (void)state;
+    axle_loader_options options = loading(4, 1, 0);
+    axle_loader *loader = open_loader(22, options);
+    axle_loader_state at = axle_loader_get_state(loader);
+    assert_true(at.shuffle_buffer == 1024 && at.length == AXLE_LENGTH_UNKNOWN);
+    at.shuffle_buffer = 1000;
+    assert_failed(axle_loader_set_state(loader, &at), AXLE_ERR_INVALID, "buffer of 1000, not 1024",
+                  NULL);
+    at.shuffle_buffer = 1024;
+    at.length = 22;
+    assert_failed(axle_loader_set_state(loader, &at), AXLE_ERR_INVALID, "22 samples", NULL);
+    let_go(loader);
+}
+
 static void batches_may_be_passed_over_even_behind_the_end(void **state)
 {
     (void)state;
@@ -390,6 +406,7 @@ int main(void)
         cmocka_unit_test(a_pool_shuffles_alike_for_each_epoch_of_a_seed),
         cmocka_unit_test(processes_share_the_batches_of_one),
         cmocka_unit_test(a_loop_goes_on_where_it_was),
+        cmocka_unit_test(a_state_of_another_order_is_refused),
         cmocka_unit_test(batches_may_be_passed_over_even_behind_the_end),
         cmocka_unit_test(a_length_that_is_told_must_be_true),
         cmocka_unit_test(failures_end_the_epoch_and_the_next_begins_anew),
