@@ -243,6 +243,9 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/data/lines.h \
 	%D%/data/loader.c \
 	%D%/data/loader.h \
+	%D%/data/loader_batch.c \
+	%D%/data/loader_inside.h \
+	%D%/data/loader_state.c \
 	%D%/data/npy.c \
 	%D%/data/npy.h \
 	%D%/data/npy_header.c \
