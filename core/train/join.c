@@ -6,9 +6,11 @@
  */
 #include "axle/random.h"
 #include "group/group.h"
+#include "optim/ema.h"
 #include "optim/optimizer.h"
 #include "optim/scheduler.h"
 #include "train/accelerator.h"
+#include "train/checkpoint.h"
 
 int axle_join_begin(axle_accelerator *accelerator)
 {
@@ -105,6 +107,21 @@ static int copy_object(const copy *c, axle_object *object)
     return AXLE_OK;
 }
 
+/* Averages that checkpoints hold are part of the training. */
+static int copy_averages(const copy *c, const axle__checkpoints *checkpoints)
+{
+    int status = AXLE_OK;
+    for (int k = 0; checkpoints && k < checkpoints->ema_count && !status; k++) {
+        axle_ema *ema = checkpoints->ema[k];
+        status = copy_bytes(c, &ema->updates, sizeof(ema->updates));
+        if (!status)
+            status = copy_bytes(c, &ema->seen, sizeof(ema->seen));
+        for (int j = 0; j < ema->run_count && !status; j++)
+            status = copy_tensor("", ema->run[j].average, (void *)(uintptr_t)c);
+    }
+    return status;
+}
+
 static int copy_state(axle_accelerator *accelerator, int source)
 {
     copy c = {accelerator->group, source};
@@ -119,7 +136,7 @@ static int copy_state(axle_accelerator *accelerator, int source)
         status = axle__scaler_set(accelerator, &scaler);
     for (int k = 0; k < accelerator->count && !status; k++)
         status = copy_object(&c, accelerator->prepared[k].object);
-    return status;
+    return status ? status : copy_averages(&c, accelerator->checkpoints);
 }
 
 static int check_finished(const axle_accelerator *accelerator)

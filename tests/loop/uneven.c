@@ -99,6 +99,38 @@ static int joins(void)
     return 0;
 }
 
+/* Averages over time that checkpoints hold are those of the process that went on. */
+static int joins_averages(void)
+{
+    axle_accelerator *acc;
+    axle_module *net;
+    axle_optimizer *opt;
+    axle_ema *ema;
+    uint64_t sum;
+    int equal = 0;
+    if (loop_open(NULL, &acc) || loop_learner(&net, &opt))
+        return 1;
+    EXPECT(axle_prepare(acc, net, opt) == AXLE_OK);
+    EXPECT(axle_ema_create(net, 0.5, NULL, &ema) == AXLE_OK);
+    EXPECT(axle_register_ema(acc, ema) == AXLE_OK && axle_join_begin(acc) == AXLE_OK);
+    for (int k = 0; k < (loop_rank == 0 ? 3 : 1); k++) {
+        EXPECT(axle_optimizer_zero_grad(opt) == AXLE_OK);
+        axle_tensor *y = axle_module_forward(net, axle_ones(AXLE_DTYPE_F32, AXLE_DIMS(2, 1)));
+        EXPECT(axle_backward(acc, axle_mean_all(axle_square(y))) == AXLE_OK);
+        EXPECT(axle_optimizer_step(opt) == AXLE_OK && axle_ema_update(ema, opt) == AXLE_OK);
+    }
+    EXPECT(axle_join_end(acc) == AXLE_OK);
+    EXPECT(axle_ema_updates(ema) == 3 && axle_ema_update(ema, opt) == AXLE_OK);
+    EXPECT(axle_ema_updates(ema) == 3 && axle_ema_swap(ema) == AXLE_OK);
+    EXPECT(axle_module_checksum(net, &sum) == AXLE_OK);
+    EXPECT(axle_processes_agree(acc, sum, &equal) == AXLE_OK && equal);
+    axle_accelerator_release(acc);
+    axle_ema_release(ema);
+    axle_optimizer_release(opt);
+    axle_module_release(net);
+    return 0;
+}
+
 /* A window is open where a loop ends: an error, and none once it is said to be the last. */
 static int joins_windows(void)
 {
@@ -171,6 +203,7 @@ static int tells_all(void)
 const loop_check loop_uneven[] = {
     {"18", "loops of unequal length are joined on request", joins},
     {"18", "windows end before loops are joined", joins_windows},
+    {"18", "joined loops end with the same averages over time", joins_averages},
     {"18", "without, loops of unequal length are an error on all", refuses_uneven},
     {"18", "a loss that is not finite on one process is an error on all", tells_all},
     {NULL, NULL, NULL},
