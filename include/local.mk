@@ -14,6 +14,7 @@ pkginclude_HEADERS += \
 	%D%/axle/device.h \
 	%D%/axle/ema.h \
 	%D%/axle/group.h \
+	%D%/axle/hub.h \
 	%D%/axle/lora.h \
 	%D%/axle/model.h \
 	%D%/axle/models.h \

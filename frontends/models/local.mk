@@ -11,3 +11,5 @@ libaxle_models_la_SOURCES = \
 	%D%/resnet.c
 libaxle_models_la_LIBADD = libaxle.la
 libaxle_models_la_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -version-info 0:0:0 -no-undefined
+
+include %D%/hub/local.mk
