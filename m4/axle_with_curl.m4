@@ -11,5 +11,6 @@ AS_IF([test "x$axle_have_curl" = xyes],
     [AXLE_WITH_MISSING([curl], [pkg-config finds no nettle >= 3.4], [nettle-dev])])])
 AS_IF([test "x$axle_have_curl" = xyes],
   [AC_DEFINE([WITH_CURL], [1], [Whether models can be downloaded.])])
+AC_SUBST([can_download], [$axle_have_curl])
 AM_CONDITIONAL([WITH_CURL], [test "x$axle_have_curl" = xyes])
 ])

@@ -21,6 +21,7 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; export CC; CXX='$(CXX)'; export CXX; NM='$(NM)'; export NM; \
 	MAKE='$(MAKE)'; export MAKE; \
 	sanitizer='$(with_sanitizer)'; export sanitizer; \
+	can_download='$(can_download)'; export can_download; \
 	prefix='$(prefix)'; export prefix; bindir='$(bindir)'; export bindir; \
 	libdir='$(libdir)'; export libdir; \
 	public_headers='$(pkginclude_HEADERS:$(top_srcdir)/%=%)'; export public_headers; \
@@ -358,6 +359,7 @@ check_PROGRAMS += %D%/cli/json
 %C%_cli_json_LDFLAGS = $(black_box_ldflags)
 
 include %D%/loop/local.mk
+include %D%/hub/local.mk
 # Writes what trackers write, without training.
 check_PROGRAMS += %D%/track/write_run
 EXTRA_DIST += %D%/track/tensorboard_check.py

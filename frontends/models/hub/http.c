@@ -165,7 +165,8 @@ static size_t to_file(axle__http *http, const char *data, size_t size)
     }
     out->written += (int64_t)size;
     http->request->progress.done = before + (int64_t)size;
-    return size;
+    http->failed_here = axle__hub_tell(http->request) != AXLE_OK;
+    return http->failed_here ? 0 : size;
 }
 
 static size_t on_data(char *data, size_t one, size_t size, void *user)
