@@ -16,6 +16,7 @@ pkginclude_HEADERS += \
 	%D%/axle/group.h \
 	%D%/axle/hub.h \
 	%D%/axle/lora.h \
+	%D%/axle/metrics.h \
 	%D%/axle/model.h \
 	%D%/axle/models.h \
 	%D%/axle/nn.h \
@@ -27,5 +28,6 @@ pkginclude_HEADERS += \
 	%D%/axle/reference.h \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \
+	%D%/axle/text.h \
 	%D%/axle/track.h \
 	%D%/axle/types.h

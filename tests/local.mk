@@ -245,6 +245,16 @@ model_tests = %D%/unit/models/image
 %C%_unit_models_image_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_unit_models_image_LDFLAGS = $(black_box_ldflags)
 
+# Texts, and metrics.
+text_tests = \
+	%D%/unit/text/length_groups \
+	%D%/unit/text/metrics
+model_tests += $(text_tests)
+%C%_unit_text_length_groups_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_text_length_groups_LDFLAGS = $(black_box_ldflags)
+%C%_unit_text_metrics_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_text_metrics_LDFLAGS = $(black_box_ldflags)
+
 # So do trackers.
 model_tests += %D%/unit/track/tracker
 %C%_unit_track_tracker_SOURCES = \

@@ -13,3 +13,4 @@ libaxle_models_la_LIBADD = libaxle.la
 libaxle_models_la_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -version-info 0:0:0 -no-undefined
 
 include %D%/hub/local.mk
+include %D%/text/local.mk
