@@ -76,6 +76,35 @@ static int bad_index(const origin *from, const char *name, const char *what, con
     return axle_error_set(AXLE_ERR_FORMAT, "%s/%s: %s '%s'", from->folder, name, what, which);
 }
 
+static bool lies_in(const char *file, const char *folder, size_t length)
+{
+    return length > 0 && strncmp(file, folder, length) == 0 && file[length] == '/';
+}
+
+/* Length of a path without its last part; 0 where there is none. */
+static size_t parent(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length > 0 ? length - 1 : 0;
+}
+
+/*
+ * In the cache of Hugging Face's library, models--NAME/snapshots/COMMIT holds links to
+ * models--NAME/blobs, and what several models share lies in the folder blobs beside models--NAME.
+ */
+static bool lies_in_cache(const char *file, const char *folder)
+{
+    static const char snapshots[] = "/snapshots", model[] = "/models--", blobs[] = "/blobs/";
+    size_t commits = parent(folder, strlen(folder)), own = parent(folder, commits);
+    size_t cache = parent(folder, own);
+    if (commits - own != strlen(snapshots) || memcmp(folder + own, snapshots, commits - own) != 0 ||
+        strncmp(folder + cache, model, strlen(model)) != 0)
+        return false;
+    return (lies_in(file, folder, own) && strncmp(file + own, blobs, strlen(blobs)) == 0) ||
+           (lies_in(file, folder, cache) && strncmp(file + cache, blobs, strlen(blobs)) == 0);
+}
+
 /* Links that lead out of the folder are no better than names that do. */
 static bool leads_out(const origin *from, const char *name)
 {
@@ -85,8 +114,7 @@ static bool leads_out(const origin *from, const char *name)
     if (from->blobs || length >= (int)sizeof(path) || lstat(path, &about) ||
         !S_ISLNK(about.st_mode) || !realpath(path, file) || !realpath(from->folder, folder))
         return false;
-    size_t inside = strlen(folder);
-    return strncmp(file, folder, inside) != 0 || file[inside] != '/';
+    return !lies_in(file, folder, strlen(folder)) && !lies_in_cache(file, folder);
 }
 
 static bool is_plain(const char *name)

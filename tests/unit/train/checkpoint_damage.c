@@ -274,6 +274,48 @@ static void an_index_is_not_believed(void **state)
     training_close(&t);
 }
 
+/* Load a model of two files in `folder` whose first is a link to `target`. */
+static void expect_link(training *t, const char *folder, const char *target, int code)
+{
+    char path[300];
+    snprintf(path, sizeof(path), "%s/model-00001-of-00004.safetensors", folder);
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+    int status = axle_load_model(t->acc, t->net, folder);
+    if (status != code)
+        fail_msg("%s: %d, %s", target, status, axle_error_message());
+    if (code)
+        unit_expect_error(code, "cannot be called");
+}
+
+/* As the library of Hugging Face keeps them: what a commit has are links to blobs. */
+static void links_within_a_cache_are_followed(void **state)
+{
+    (void)state;
+    training t;
+    axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
+    o.shard_size = 150;
+    ok(training_open(&usual, &t));
+    ok(axle_save_model(t.acc, t.net, in("model"), &o));
+    shell("cd '%s' && mkdir -p hub/blobs hub/models--a--b/snapshots hub/models--a--b/blobs "
+          "hub/models--other/blobs && cp -r model hub/models--a--b/snapshots/c%s",
+          "");
+    char first[] = "model-00001-of-00004.safetensors", to[300];
+    snprintf(to, sizeof(to), "hub/models--a--b/snapshots/c/%s", first);
+    static const char *const places[] = {"hub/blobs/x", "hub/models--a--b/blobs/x",
+                                         "hub/models--other/blobs/x", "hub/x", "x"};
+    for (int k = 0; k < 5; k++)
+        assert_int_equal(link(in(to), in(places[k])), 0);
+    char folder[300];
+    snprintf(folder, sizeof(folder), "%s", in("hub/models--a--b/snapshots/c"));
+    expect_link(&t, folder, "../../blobs/x", AXLE_OK);
+    expect_link(&t, folder, "../../../blobs/x", AXLE_OK);
+    expect_link(&t, folder, "../../../models--other/blobs/x", AXLE_ERR_FORMAT);
+    expect_link(&t, folder, "../../../x", AXLE_ERR_FORMAT);
+    expect_link(&t, folder, "../../../../x", AXLE_ERR_FORMAT);
+    training_close(&t);
+}
+
 static const struct CMUnitTest tests[] = {
     DAMAGE("a bit that is flipped anywhere is found", flipped_bits_are_found),
     DAMAGE("files that are too short or missing are found", short_files_are_found),
@@ -283,6 +325,7 @@ static const struct CMUnitTest tests[] = {
     DAMAGE("those of another optimizer, too", another_optimizer_is_refused),
     DAMAGE("models come in one file or in several", models_come_in_pieces),
     DAMAGE("an index of several files is not believed", an_index_is_not_believed),
+    DAMAGE("links within a cache of models are followed", links_within_a_cache_are_followed),
 };
 
 UNIT_MAIN(tests)
