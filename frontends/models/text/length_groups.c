@@ -117,9 +117,10 @@ static int make_order(const axle_length_groups *groups, int64_t epoch, int64_t *
 {
     int64_t n = groups->samples, full = n / groups->options.batch_size;
     uint64_t seed = groups->options.seed;
-    int64_t *sorted = malloc(2 * (size_t)n * sizeof(*sorted)), *places = sorted + n;
+    int64_t *sorted = malloc(2 * (size_t)n * sizeof(*sorted));
     if (!sorted)
         return axle_error_set(AXLE_ERR_NOMEM, "length groups: out of memory");
+    int64_t *places = sorted + n;
     int code = axle_epoch_order(seed, epoch, n, sorted);
     if (!code)
         bring_longest(groups, sorted);
