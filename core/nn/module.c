@@ -9,15 +9,18 @@
 #include "nn/module.h"
 #include "nn/precision.h"
 
+/* Classes of the first version end before `call`. */
+#define LEAST_CLASS_SIZE offsetof(axle_module_class, call)
+
 static int check_module_class(const axle_module_class *type)
 {
     if (!type || !type->name)
         return axle_error_set(AXLE_ERR_INVALID, "axle_module_new: no class, or one without name");
-    if (type->struct_size < sizeof(*type) || type->instance_size < sizeof(axle_module))
+    if (type->struct_size < LEAST_CLASS_SIZE || type->instance_size < sizeof(axle_module))
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_module_new: class %s has struct_size %zu (at least %zu) and "
                               "instance_size %zu (at least %zu)",
-                              type->name, type->struct_size, sizeof(*type), type->instance_size,
+                              type->name, type->struct_size, LEAST_CLASS_SIZE, type->instance_size,
                               sizeof(axle_module));
     return AXLE_OK;
 }
@@ -169,23 +172,36 @@ int axle_module_child_count(const axle_module *module)
 
 /* ------------------------------------------------------------------ running */
 
-static int check_callable(const axle_module *module)
+typedef axle_tensor *(*call_fn)(axle_module *self, axle_tensor *const *in, int n_in);
+
+static call_fn call_of(const axle_module *module)
+{
+    bool has = module->type->struct_size >= LEAST_CLASS_SIZE + sizeof(module->type->call);
+    return has ? module->type->call : NULL;
+}
+
+static int check_callable(const char *who, const axle_module *module, int n_in)
 {
     if (!module)
-        return axle_error_set(AXLE_ERR_INVALID, "axle_module_forward: the module is NULL");
-    if (!module->type->forward)
+        return axle_error_set(AXLE_ERR_INVALID, "%s: the module is NULL", who);
+    if (n_in == 1 ? module->type->forward || call_of(module) : call_of(module) != NULL)
+        return AXLE_OK;
+    if (n_in == 1)
         return axle_error_set(AXLE_ERR_UNSUPPORTED,
                               "%s: this module is not callable with one tensor",
                               module->type->name);
-    return AXLE_OK;
+    return axle_error_set(AXLE_ERR_UNSUPPORTED, "%s: this module is not callable with %d tensors",
+                          module->type->name, n_in);
 }
 
-static axle_tensor *run_forward(axle_module *module, axle_tensor *x)
+static axle_tensor *run(axle_module *module, axle_tensor *const *in, int n_in)
 {
     if (axle_scope_push())
         return NULL;
     bool region = axle__precision_begin(module);
-    axle_tensor *y = module->type->forward(module, x);
+    bool plain = n_in == 1 && module->type->forward;
+    axle_tensor *y =
+        plain ? module->type->forward(module, in[0]) : call_of(module)(module, in, n_in);
     axle__precision_end(region, &y, 1);
     if (!y && !axle_error_code())
         axle_error_set(AXLE_ERR_INTERNAL, "%s: forward gave neither a tensor nor an error",
@@ -193,19 +209,33 @@ static axle_tensor *run_forward(axle_module *module, axle_tensor *x)
     return axle_scope_pop_keep(y);
 }
 
-static axle_tensor *forward_again(axle_tensor *const *in, int n_in, void *again)
+static axle_tensor *run_again(axle_tensor *const *in, int n_in, void *again)
 {
-    (void)n_in;
-    return run_forward(((axle__again *)again)->module, in[0]);
+    return run(((axle__again *)again)->module, in, n_in);
+}
+
+static axle_tensor *run_or_record(const char *who, axle_module *module, axle_tensor *const *in,
+                                  int n_in)
+{
+    if (check_callable(who, module, n_in))
+        return NULL;
+    if (axle__is_recomputed(module) && module->type != &axle__sequential_class)
+        return axle__recomputed(&(axle__again){.module = module}, run_again, in, n_in);
+    return run(module, in, n_in);
 }
 
 axle_tensor *axle_module_forward(axle_module *module, axle_tensor *x)
 {
-    if (!x || check_callable(module))
+    return x ? run_or_record("axle_module_forward", module, &x, 1) : NULL;
+}
+
+axle_tensor *axle_module_call(axle_module *module, axle_tensor *const *in, int n_in)
+{
+    if (!in || n_in < 1) {
+        axle_error_set(AXLE_ERR_INVALID, "axle_module_call: there is no input");
         return NULL;
-    if (axle__is_recomputed(module) && module->type != &axle__sequential_class)
-        return axle__recomputed(&(axle__again){.module = module}, forward_again, &x, 1);
-    return run_forward(module, x);
+    }
+    return in[0] ? run_or_record("axle_module_call", module, in, n_in) : NULL;
 }
 
 void axle_module_train(axle_module *module, int on)

@@ -7,6 +7,8 @@
 #include "tensor/elementwise.h"
 
 static atomic_int default_dtype = AXLE_DTYPE_F32;
+/* Regions of this thread in which nothing is drawn. */
+static _Thread_local int skipping;
 
 int axle_set_default_dtype(int dtype)
 {
@@ -23,6 +25,16 @@ int axle_set_default_dtype(int dtype)
 int axle_default_dtype(void)
 {
     return atomic_load(&default_dtype);
+}
+
+void axle_init_skip_push(void)
+{
+    skipping++;
+}
+
+void axle_init_skip_pop(void)
+{
+    skipping -= skipping > 0;
 }
 
 /* ------------------------------------------------------------------ making tensors */
@@ -56,8 +68,10 @@ static int make(const axle_module *module, int dtype, int rank, const int64_t *d
 static int add_parameter(axle_module *module, const char *name, const struct filling *filling,
                          int rank, const int64_t *dims, axle_tensor **out)
 {
+    static const struct filling zeros = {fill_constant, 0.0, 0.0};
     axle_tensor *tensor = NULL;
-    int status = make(module, axle_default_dtype(), rank, dims, filling, &tensor);
+    int status =
+        make(module, axle_default_dtype(), rank, dims, skipping ? &zeros : filling, &tensor);
     if (!status)
         status = axle_module_add_parameter(module, name, tensor);
     if (!status && out)

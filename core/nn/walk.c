@@ -147,6 +147,11 @@ int axle_module_each_parameter(const axle_module *module, axle_tensor_visit_fn f
     return axle__module_walk(module, AXLE__PARAMETERS, false, fn, user);
 }
 
+int axle_module_each_parameter_name(const axle_module *module, axle_tensor_visit_fn fn, void *user)
+{
+    return axle__module_walk(module, AXLE__PARAMETERS, true, fn, user);
+}
+
 int axle_module_each_buffer(const axle_module *module, axle_tensor_visit_fn fn, void *user)
 {
     return axle__module_walk(module, AXLE__BUFFERS, false, fn, user);

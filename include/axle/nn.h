@@ -53,6 +53,9 @@ typedef struct axle_module_class {
     axle_tensor *(*forward)(axle_module *self,
                             axle_tensor *x); /**< NULL: not callable with one tensor */
     void (*destroy)(axle_module *self); /**< release what the core does not know; NULL is fine */
+    /** For a module of several inputs, see axle_module_call(); NULL is fine. Inputs beyond those
+     * that were given do not exist: look at n_in. */
+    axle_tensor *(*call)(axle_module *self, axle_tensor *const *in, int n_in);
 } axle_module_class;
 
 struct axle_module {
@@ -74,6 +77,9 @@ AXLE_API void axle_module_release(axle_module *module);
 
 /** Run forward in a scope of its own; temporaries go at its end. NULL input gives NULL. */
 AXLE_API axle_tensor *axle_module_forward(axle_module *module, axle_tensor *x);
+/** The same with several inputs, of which only the first must not be NULL. A module without `call`
+ * takes one. */
+AXLE_API axle_tensor *axle_module_call(axle_module *module, axle_tensor *const *in, int n_in);
 
 /** Add a child and take over the caller's reference, also on failure. @param name  no dot; NULL:
  * its number. */
@@ -97,6 +103,9 @@ AXLE_API int axle_module_each_parameter(const axle_module *module, axle_tensor_v
                                         void *user);
 AXLE_API int axle_module_each_buffer(const axle_module *module, axle_tensor_visit_fn fn,
                                      void *user);
+/** Like axle_module_each_parameter(), but tied parameters are visited under each of their names. */
+AXLE_API int axle_module_each_parameter_name(const axle_module *module, axle_tensor_visit_fn fn,
+                                             void *user);
 /** Called for each module of the tree, the root first with the path "", a shared one under each of
  * its paths; ends as above. The children of a visited module may not change meanwhile. */
 typedef int (*axle_module_visit_fn)(const char *path, axle_module *module, void *user);
@@ -122,8 +131,8 @@ AXLE_API void axle_module_train(axle_module *module, int on);
  * axle_checkpoint(). Random masks and gradients are the same, bit by bit, and running statistics
  * change once. For each module by itself: mark the blocks of a network; marks may nest. A sequence
  * that is marked is cut into about sqrt(n) pieces, all but the last of which are computed again.
- * Holds for axle_module_forward(), and for the forward functions of attention and encoder layers;
- * not for axle_rnn_forward().
+ * Holds for axle_module_forward() and axle_module_call(), and for the forward functions of
+ * attention and encoder layers; not for axle_rnn_forward().
  */
 AXLE_API void axle_module_checkpoint(axle_module *module, int on);
 /** Move parameters and buffers; handles stay valid. */
@@ -250,6 +259,10 @@ AXLE_API axle_tensor *axle_rnn_forward(axle_module *module, axle_tensor *x, axle
  * Fill a tensor from the thread's random stream, drawn on the host: equal on every backend. fan_in
  * is dim 1 times the kernel's size, fan_out dim 0 times it. */
 
+/** Make parameters on this thread with zeros, and draw nothing, until the matching pop: for layers
+ * that are filled from a file or by other rules. Nests. */
+AXLE_API void axle_init_skip_push(void);
+AXLE_API void axle_init_skip_pop(void);
 AXLE_API int axle_init_uniform(axle_tensor *tensor, double low, double high);
 AXLE_API int axle_init_normal(axle_tensor *tensor, double mean, double std);
 AXLE_API int axle_init_constant(axle_tensor *tensor, double value);
