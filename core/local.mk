@@ -284,6 +284,8 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/io/shards.c \
 	%D%/io/shards.h \
 	%D%/io/shards_write.c \
+	%D%/io/tensor_file.c \
+	%D%/io/tensor_file_write.c \
 	%D%/group/bytes.c \
 	%D%/group/combine.c \
 	%D%/group/combine.h \

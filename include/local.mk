@@ -26,6 +26,7 @@ pkginclude_HEADERS += \
 	%D%/axle/random.h \
 	%D%/axle/records.h \
 	%D%/axle/reference.h \
+	%D%/axle/safetensors.h \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \
 	%D%/axle/text.h \

@@ -52,12 +52,17 @@ void axle__state_free(axle__state_entries *all)
 
 /* ------------------------------------------------------------------ saving */
 
+/* Readers of the format want to know whose tensors these are, and PyTorch's they are alike. */
+static const char *const format[1][2] = {{"format", "pt"}};
+
 int axle__state_content(const axle__state_entries *all, axle__safetensors_source **sources,
                         axle__shard_content *out)
 {
     *sources = axle__alloc(all->count, sizeof(**sources));
     *out = (axle__shard_content){.sources = *sources,
-                                 .aliases = axle__alloc(all->count, sizeof(*out->aliases))};
+                                 .aliases = axle__alloc(all->count + 1, sizeof(*out->aliases)),
+                                 .metadata = format,
+                                 .metadata_count = 1};
     if (!*sources || !out->aliases)
         return axle_error_code();
     for (size_t k = 0; k < all->count; k++) {
@@ -87,10 +92,14 @@ int axle_module_save(const axle_module *module, const char *path)
     int status = axle__state_collect(module, &all);
     if (!status)
         status = axle__state_content(&all, &sources, &content);
-    if (!status)
+    if (!status) {
+        const char **last = content.aliases[content.alias_count]; /* there is room for one more */
+        last[0] = format[0][0];
+        last[1] = format[0][1];
         status = axle__safetensors_write_sources(path, sources, content.count,
                                                  (const char *const(*)[2])content.aliases,
-                                                 content.alias_count, NULL);
+                                                 content.alias_count + 1, NULL);
+    }
     axle__state_content_free(sources, &content);
     axle__state_free(&all);
     return status;

@@ -31,12 +31,15 @@ void axle__shards_close(axle__shards *shards);
 /* NULL, and no error, if no file has that tensor. */
 const axle__safetensors_entry *axle__shards_find(const axle__shards *shards, const char *name);
 
-/* What is written: tensors, and for each alias its own name and that of a tensor. */
+/* What is written: tensors, for each alias its own name and that of a tensor, and what else the
+ * metadata of each file says. */
 typedef struct axle__shard_content {
     const axle__safetensors_source *sources;
     size_t count;
     const char *(*aliases)[2];
     size_t alias_count;
+    const char *const (*metadata)[2];
+    size_t metadata_count;
 } axle__shard_content;
 
 /* Told of each file that was written. */

@@ -62,9 +62,13 @@ static bool holds(const writing *w, size_t k, const char *name)
 }
 
 /* Aliases stand beside the tensor that they are names of. */
-static size_t aliases_of(const writing *w, size_t k, const char *(*out)[2])
+static size_t metadata_of(const writing *w, size_t k, const char *(*out)[2])
 {
     size_t n = 0;
+    for (; n < w->content->metadata_count; n++) {
+        out[n][0] = w->content->metadata[n][0];
+        out[n][1] = w->content->metadata[n][1];
+    }
     for (size_t j = 0; j < w->content->alias_count; j++) {
         if (!holds(w, k, w->content->aliases[j][1]))
             continue;
@@ -81,18 +85,19 @@ static int tell(const writing *w, const char *name, axle__file_sum sum)
 
 static int write_part(const writing *w, size_t k)
 {
-    const char *(*aliases)[2] = axle__alloc(w->content->alias_count + 1, sizeof(*aliases));
-    char *name = aliases ? name_of(w, k) : NULL;
+    size_t most = w->content->alias_count + w->content->metadata_count;
+    const char *(*metadata)[2] = axle__alloc(most + 1, sizeof(*metadata));
+    char *name = metadata ? name_of(w, k) : NULL;
     char *path = name ? axle__format("%s/%s", w->folder, name) : NULL;
     axle__file_sum sum;
     int code = path ? AXLE_OK : AXLE_ERR_NOMEM;
     if (!code)
         code = axle__safetensors_write_sources(path, w->content->sources + w->part[k].first,
-                                               w->part[k].count, (const char *const(*)[2])aliases,
-                                               aliases_of(w, k, aliases), &sum);
+                                               w->part[k].count, (const char *const(*)[2])metadata,
+                                               metadata_of(w, k, metadata), &sum);
     if (!code)
         code = tell(w, name, sum);
-    axle__free((void *)aliases);
+    axle__free((void *)metadata);
     axle__free(name);
     axle__free(path);
     return code;

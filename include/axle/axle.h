@@ -23,6 +23,7 @@
 #include "axle/profile.h"
 #include "axle/random.h"
 #include "axle/records.h"
+#include "axle/safetensors.h"
 #include "axle/status.h"
 #include "axle/tensor.h"
 
