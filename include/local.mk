@@ -31,4 +31,5 @@ pkginclude_HEADERS += \
 	%D%/axle/tensor.h \
 	%D%/axle/text.h \
 	%D%/axle/track.h \
+	%D%/axle/transformers.h \
 	%D%/axle/types.h

@@ -202,7 +202,8 @@ black_box_ldflags = $(AM_LDFLAGS) -no-install
 conformance_programs = \
 	%D%/conformance/cases \
 	%D%/conformance/golden_ops \
-	%D%/conformance/golden_optim
+	%D%/conformance/golden_optim \
+	%D%/conformance/golden_transformers
 %C%_conformance_cases_LDADD = $(black_box_ldadd)
 %C%_conformance_cases_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_ops_SOURCES = \
@@ -213,6 +214,8 @@ conformance_programs = \
 %C%_conformance_golden_ops_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_optim_LDADD = $(black_box_ldadd)
 %C%_conformance_golden_optim_LDFLAGS = $(black_box_ldflags)
+%C%_conformance_golden_transformers_LDADD = $(black_box_ldadd)
+%C%_conformance_golden_transformers_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_agreement_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_conformance_agreement_LDFLAGS = $(black_box_ldflags)
 %D%/conformance/%.o: AM_CPPFLAGS += -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
@@ -237,7 +240,11 @@ conformance_tests = \
 	%D%/conformance/golden_optim_onednn.sh \
 	%D%/conformance/golden_optim_openblas.sh \
 	%D%/conformance/golden_optim_opencl.sh \
-	%D%/conformance/golden_optim_reference.sh
+	%D%/conformance/golden_optim_reference.sh \
+	%D%/conformance/golden_transformers_onednn.sh \
+	%D%/conformance/golden_transformers_openblas.sh \
+	%D%/conformance/golden_transformers_opencl.sh \
+	%D%/conformance/golden_transformers_reference.sh
 TESTS += $(conformance_tests)
 
 # Models stand on the library.
@@ -290,6 +297,7 @@ golden_data = \
 	%D%/golden/interpolate.json \
 	%D%/golden/loss.json \
 	%D%/golden/make_golden.py \
+	%D%/golden/make_transformers.py \
 	%D%/golden/matmul.json \
 	%D%/golden/norm.json \
 	%D%/golden/optimizer.json \
@@ -304,6 +312,7 @@ golden_data = \
 	%D%/golden/oracle/norm.py \
 	%D%/golden/oracle/optimizer.py \
 	%D%/golden/oracle/pool.py \
+	%D%/golden/oracle/pretrained.py \
 	%D%/golden/oracle/product.py \
 	%D%/golden/oracle/recurrent.py \
 	%D%/golden/oracle/reduction.py \
@@ -319,6 +328,45 @@ golden_data = \
 	%D%/golden/shape.json \
 	%D%/golden/softmax.json \
 	%D%/golden/transformer.json \
+	%D%/golden/transformers/bert-masked/config.json \
+	%D%/golden/transformers/bert-masked/expected.safetensors \
+	%D%/golden/transformers/bert-masked/model.safetensors \
+	%D%/golden/transformers/bert-sequence/config.json \
+	%D%/golden/transformers/bert-sequence/expected.safetensors \
+	%D%/golden/transformers/bert-sequence/model.safetensors \
+	%D%/golden/transformers/bert-token/config.json \
+	%D%/golden/transformers/bert-token/expected.safetensors \
+	%D%/golden/transformers/bert-token/model.safetensors \
+	%D%/golden/transformers/distilbert-masked/config.json \
+	%D%/golden/transformers/distilbert-masked/expected.safetensors \
+	%D%/golden/transformers/distilbert-masked/model.safetensors \
+	%D%/golden/transformers/distilbert-regression/config.json \
+	%D%/golden/transformers/distilbert-regression/expected.safetensors \
+	%D%/golden/transformers/distilbert-regression/model.safetensors \
+	%D%/golden/transformers/distilbert-sequence/config.json \
+	%D%/golden/transformers/distilbert-sequence/expected.safetensors \
+	%D%/golden/transformers/distilbert-sequence/model.safetensors \
+	%D%/golden/transformers/distilbert-token/config.json \
+	%D%/golden/transformers/distilbert-token/expected.safetensors \
+	%D%/golden/transformers/distilbert-token/model.safetensors \
+	%D%/golden/transformers/electra-masked/config.json \
+	%D%/golden/transformers/electra-masked/expected.safetensors \
+	%D%/golden/transformers/electra-masked/model.safetensors \
+	%D%/golden/transformers/electra-sequence/config.json \
+	%D%/golden/transformers/electra-sequence/expected.safetensors \
+	%D%/golden/transformers/electra-sequence/model.safetensors \
+	%D%/golden/transformers/electra-token/config.json \
+	%D%/golden/transformers/electra-token/expected.safetensors \
+	%D%/golden/transformers/electra-token/model.safetensors \
+	%D%/golden/transformers/roberta-masked/config.json \
+	%D%/golden/transformers/roberta-masked/expected.safetensors \
+	%D%/golden/transformers/roberta-masked/model.safetensors \
+	%D%/golden/transformers/roberta-sequence/config.json \
+	%D%/golden/transformers/roberta-sequence/expected.safetensors \
+	%D%/golden/transformers/roberta-sequence/model.safetensors \
+	%D%/golden/transformers/roberta-token/config.json \
+	%D%/golden/transformers/roberta-token/expected.safetensors \
+	%D%/golden/transformers/roberta-token/model.safetensors \
 	%D%/golden/unary.json
 
 # The programs, as a user starts them.
