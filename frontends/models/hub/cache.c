@@ -10,7 +10,6 @@
 #define _GNU_SOURCE 1
 #include "hub.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../common/folder.h"
+#include "../../common/temporary.h"
+#include "../../common/whole_file.h"
 #include "names.h"
 
 enum { LONGEST_TREE = 64 << 20 };
@@ -57,49 +59,33 @@ static char *read_text(const char *path, size_t *size)
     return text;
 }
 
+/* What a function of the library reported is the request's, which may forgive it. */
+static int pass_on(axle__hub_request *request, int code)
+{
+    if (!code)
+        return AXLE_OK;
+    axle__hub_fail(request, code, "%s", axle_error_message());
+    axle_error_clear();
+    return request->code;
+}
+
 int axle__hub_make_parents(axle__hub_request *request, const char *path)
 {
-    char *scratch = strdup(path);
-    if (!scratch)
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return AXLE_OK;
+    char *folder = strndup(path, (size_t)(slash - path));
+    if (!folder)
         return axle__hub_out_of_memory(request);
-    int code = AXLE_OK;
-    for (char *slash = strchr(scratch + 1, '/'); slash && !code; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(scratch, 0777) != 0 && errno != EEXIST)
-            code = axle__hub_io_error(request, scratch);
-        *slash = '/';
-    }
-    free(scratch);
+    int code = pass_on(request, folder_make(folder, NULL));
+    free(folder);
     return code;
 }
 
-/* A new name beside a path, which is given to a file at once (descriptor) or will be to a link. */
-static char *temporary(const char *path)
-{
-    char *name;
-    return asprintf(&name, "%s.%ld.tmp", path, (long)getpid()) < 0 ? NULL : name;
-}
-
-/* A file that appears whole. */
 static int write_text(axle__hub_request *request, const char *path, const char *text)
 {
-    char *name = temporary(path);
-    if (!name)
-        return axle__hub_out_of_memory(request);
     int code = axle__hub_make_parents(request, path);
-    FILE *file = code ? NULL : fopen(name, "we");
-    if (!code && !file)
-        code = axle__hub_io_error(request, name);
-    if (file) {
-        bool wrong = fputs(text, file) < 0;
-        wrong = fclose(file) != 0 || wrong;
-        if (wrong || rename(name, path) != 0) {
-            code = axle__hub_io_error(request, path);
-            unlink(name);
-        }
-    }
-    free(name);
-    return code;
+    return code ? code : pass_on(request, whole_file_write(path, text, strlen(text)));
 }
 
 /* ---- what a revision was, and what a commit has */
@@ -183,7 +169,7 @@ int axle__hub_link(axle__hub_request *request, const char *commit, const char *p
                    const char *etag)
 {
     char *pointer = axle__hub_pointer(request, commit, path), *text = link_text(path, etag);
-    char *name = pointer ? temporary(pointer) : NULL;
+    char *name = pointer ? temporary_name(pointer) : NULL;
     int code =
         name && text ? axle__hub_make_parents(request, pointer) : axle__hub_out_of_memory(request);
     if (!code) {

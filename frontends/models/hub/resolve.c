@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../../common/options_copy.h"
 #include "hub.h"
 #include "names.h"
 
@@ -153,10 +154,9 @@ int axle_hub_resolve(const char *name, const axle_hub_options *options, char **o
 {
     axle_hub_options all = AXLE_HUB_OPTIONS_INIT;
     char commit[41];
-    if (options)
-        memcpy(&all, options,
-               options->struct_size < sizeof(all) ? options->struct_size : sizeof(all));
-    int code = check(name, &all);
+    int code = options_copy("axle_hub_resolve", options, &all, sizeof(all));
+    if (!code)
+        code = check(name, &all);
     if (code)
         return code;
     if (all.accelerator && axle_process_count(all.accelerator) > 1)

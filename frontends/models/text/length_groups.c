@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../common/options_copy.h"
 #include "axle/status.h"
 #include "axle/text.h"
 
@@ -20,9 +21,9 @@ int axle_length_groups_create(const int64_t *lengths, int64_t n,
                               const axle_length_groups_options *given, axle_length_groups **out)
 {
     axle_length_groups_options options = AXLE_LENGTH_GROUPS_OPTIONS_INIT;
-    if (given)
-        memcpy(&options, given,
-               given->struct_size < sizeof(options) ? given->struct_size : sizeof(options));
+    int code = options_copy("length groups", given, &options, sizeof(options));
+    if (code)
+        return code;
     if (!lengths || n < 1 || !out)
         return axle_error_set(AXLE_ERR_INVALID, "length groups: %lld samples%s", (long long)n,
                               lengths ? "" : " without lengths");

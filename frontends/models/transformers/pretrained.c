@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../common/options_copy.h"
 #include "config.h"
 #include "load.h"
 
@@ -187,9 +188,10 @@ int axle_transformer_from_pretrained(const char *directory, const char *task,
 {
     axle_pretrained_options o = AXLE_PRETRAINED_OPTIONS_INIT;
     axle_transformer_config *config;
-    if (options)
-        memcpy(&o, options, options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
-    int status = axle_transformer_config_read(directory, &config);
+    int status = options_copy("axle_transformer_from_pretrained", options, &o, sizeof(o));
+    if (status)
+        return status;
+    status = axle_transformer_config_read(directory, &config);
     if (status)
         return status;
     status = apply(config, &o);

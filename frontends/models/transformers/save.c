@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../common/folder.h"
+#include "../../common/options_copy.h"
 #include "axle/safetensors.h"
 #include "config.h"
 #include "network.h"
@@ -111,9 +112,10 @@ int axle_transformer_save_pretrained(const axle_model *model, const char *direct
     if (!network)
         return axle_error_set(AXLE_ERR_INVALID,
                               "axle_transformer_save_pretrained: the model is no transformer");
-    if (options)
-        memcpy(&o, options, options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
-    int status = folder_make(directory, NULL);
+    int status = options_copy("axle_transformer_save_pretrained", options, &o, sizeof(o));
+    if (status)
+        return status;
+    status = folder_make(directory, NULL);
     if (!status)
         status = write_tensors(network, directory, &o);
     return status ? status : write_config(network, directory, o.dtype);

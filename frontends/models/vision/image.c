@@ -2,6 +2,7 @@
 /* The table of image models. */
 #include <string.h>
 
+#include "../../common/options_copy.h"
 #include "axle/status.h"
 #include "models.h"
 
@@ -52,14 +53,9 @@ int axle_image_model_create(const char *name, const axle_image_model_options *gi
                             axle_module **out)
 {
     axle_image_model_options options = AXLE_IMAGE_MODEL_OPTIONS_INIT;
-    if (given && given->struct_size < sizeof(given->struct_size))
-        return axle_error_set(AXLE_ERR_INVALID,
-                              "axle_image_model_create: struct_size of the options is %zu; start "
-                              "from AXLE_IMAGE_MODEL_OPTIONS_INIT",
-                              given->struct_size);
-    if (given)
-        memcpy(&options, given,
-               given->struct_size < sizeof(options) ? given->struct_size : sizeof(options));
+    int status = options_copy("axle_image_model_create", given, &options, sizeof(options));
+    if (status)
+        return status;
     for (int k = 0; names[k]; k++)
         if (name && strcmp(names[k], name) == 0)
             return check_sizes(name, &options) ? axle_error_code() : constructors[k](&options, out);
