@@ -44,12 +44,7 @@ static const axle__masked_details masked = {
     .dense = "vocab_transform", .norm = "vocab_layer_norm", .decoder = "vocab_projector"};
 
 static const axle__task tasks[] = {
-    {"base", "DistilBertModel", NULL, NULL},
-    {"sequence-classification", "DistilBertForSequenceClassification", &axle__sequence_head,
-     &sequence},
-    {"token-classification", "DistilBertForTokenClassification", &axle__token_head, &token},
-    {"masked-lm", "DistilBertForMaskedLM", &axle__masked_head, &masked},
-    {NULL, NULL, NULL, NULL},
+    AXLE__ENCODER_TASKS("DistilBert"),
 };
 
 /* ------------------------------------------------------------------ waves for positions */

@@ -27,6 +27,18 @@ typedef struct axle__masked_details {
 
 extern const axle__head axle__sequence_head, axle__token_head, axle__masked_head;
 
+/* The tasks of an encoder whose classes in Python begin with `name`; details are a file's sequence,
+ * token and masked. */
+#define AXLE__ENCODER_TASKS(name)                                                                  \
+    {"base", name "Model", NULL, NULL},                                                            \
+        {"sequence-classification", name "ForSequenceClassification", &axle__sequence_head,        \
+         &sequence},                                                                               \
+        {"token-classification", name "ForTokenClassification", &axle__token_head, &token},        \
+        {"masked-lm", name "ForMaskedLM", &axle__masked_head, &masked},                            \
+    {                                                                                              \
+        NULL, NULL, NULL, NULL                                                                     \
+    }
+
 /* The projection to the vocabulary, whose weight is the embeddings' where the model ties them. */
 axle_module *axle__decoder_build(axle__builder *b, axle__network *network, const char *path,
                                  const char *bias, int64_t width);
