@@ -3,6 +3,7 @@
 
 #include "axle/status.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 int axle__list_take(axle__list *list, char *text)
 {
@@ -20,6 +21,19 @@ int axle__list_take(axle__list *list, char *text)
     }
     list->item[list->count++] = text;
     return AXLE_OK;
+}
+
+const char *axle__list_nearest(const axle__list *list, const char *text, int *distance)
+{
+    const char *nearest = NULL;
+    for (size_t k = 0; k < list->count; k++) {
+        int edits = axle__edit_distance(text, list->item[k]);
+        if (nearest && edits >= *distance)
+            continue;
+        nearest = list->item[k];
+        *distance = edits;
+    }
+    return nearest;
 }
 
 void axle__list_free(axle__list *list)

@@ -131,20 +131,6 @@ void axle__options_check(const char *backend, const char *known)
     }
 }
 
-/* The name that comes nearest; NULL where `name` is one of them, or there is none. */
-static const char *nearest_name(const char *name, const axle__list *names)
-{
-    const char *nearest = NULL;
-    int best = INT_MAX;
-    for (size_t k = 0; k < names->count; k++) {
-        int distance = axle__edit_distance(name, names->item[k]);
-        if (distance < best)
-            nearest = names->item[k];
-        best = distance < best ? distance : best;
-    }
-    return best == 0 ? NULL : nearest;
-}
-
 void axle__options_check_names(const axle__list *backends)
 {
     const option_table *table = load();
@@ -152,8 +138,9 @@ void axle__options_check_names(const axle__list *backends)
         const char *key = table->entries[k].key;
         size_t length = strcspn(key, ".");
         char *name = key[length] ? axle__format("%.*s", (int)length, key) : NULL;
-        const char *nearest = name ? nearest_name(name, backends) : NULL;
-        if (nearest)
+        int distance;
+        const char *nearest = name ? axle__list_nearest(backends, name, &distance) : NULL;
+        if (nearest && distance > 0)
             axle__warn("settings",
                        "AXLE_OPTIONS: %s is ignored, since there is no backend %s; the nearest "
                        "known one is %s",

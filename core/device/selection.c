@@ -99,16 +99,9 @@ static void add_folders(axle__text *text)
 /* A name that is likely to be meant; NULL if none comes near. */
 static const char *similar_name(const axle__list *names, const char *name)
 {
-    const char *best = NULL;
-    int limit = 1 + (int)strlen(name) / 3;
-    for (size_t k = 0; k < names->count; k++) {
-        int distance = axle__edit_distance(name, names->item[k]);
-        if (distance <= limit) {
-            best = names->item[k];
-            limit = distance - 1;
-        }
-    }
-    return best;
+    int distance, limit = 1 + (int)strlen(name) / 3;
+    const char *nearest = axle__list_nearest(names, name, &distance);
+    return nearest && distance <= limit ? nearest : NULL;
 }
 
 static int no_such_backend(const char *name)
