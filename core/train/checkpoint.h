@@ -61,11 +61,19 @@ typedef struct axle__snapshot {
 int axle__snapshot_add(axle__snapshot *snapshot, char *name, axle__snapshot_file **out);
 /* Memory for a file's data. */
 int axle__snapshot_room(axle__snapshot *snapshot, axle__snapshot_file *file, size_t size);
+/* Give a file the tensors of `what`, whose values are still theirs: sources and content, with names
+ * that the file owns. */
+typedef int (*axle__collect_fn)(const void *what, axle__snapshot_file *file);
+/* A new file of copies of these tensors. @param name  as in axle__snapshot_add(). */
+int axle__snapshot_tensors(axle__snapshot *snapshot, char *name, axle__collect_fn collect,
+                           const void *what);
 void axle__snapshot_free(axle__snapshot *snapshot);
 /* Let memory go that no snapshot has taken. */
 void axle__rooms_free(axle__rooms *rooms);
 /* Have memory of that size for a snapshot to come. */
 int axle__rooms_reserve(axle__rooms *rooms, size_t size);
+/* Have it for a file of tensors. */
+int axle__rooms_reserve_tensors(axle__rooms *rooms, axle__collect_fn collect, const void *what);
 /* Let the system find the pages of what is reserved, which takes longer than copying into them;
  * until *stop is set (atomic). */
 void axle__rooms_touch(const axle__rooms *rooms, const int *stop);

@@ -34,17 +34,19 @@ int axle_register_ema(axle_accelerator *accelerator, axle_ema *ema)
 
 /* ------------------------------------------------------------------ saving */
 
-static size_t bytes_of(const axle_tensor *tensor)
+static int collect(const void *averages, axle__snapshot_file *file)
 {
-    return (size_t)tensor->count * axle_dtype_size((int)axle__dtype(tensor));
-}
-
-static size_t size_of(const axle_ema *ema)
-{
-    size_t size = 0;
-    for (int k = 0; k < ema->count; k++)
-        size += (bytes_of(ema->item[k].average) + 63) / 64 * 64;
-    return size;
+    const axle_ema *ema = averages;
+    file->sources = axle__alloc((size_t)ema->count + 1, sizeof(*file->sources));
+    int status = file->sources ? AXLE_OK : AXLE_ERR_NOMEM;
+    file->content = (axle__shard_content){.sources = file->sources};
+    for (int k = 0; k < ema->count && !status; k++) {
+        status = axle__list_take(&file->names, axle__strdup(ema->item[k].path));
+        if (!status)
+            file->sources[file->content.count++] =
+                axle__safetensors_source_of(file->names.item[k], ema->item[k].average);
+    }
+    return status;
 }
 
 int axle__reserve_averages(const axle_accelerator *accelerator, axle__rooms *rooms)
@@ -52,44 +54,16 @@ int axle__reserve_averages(const axle_accelerator *accelerator, axle__rooms *roo
     const axle__checkpoints *c = accelerator->checkpoints;
     int status = AXLE_OK;
     for (int k = 0; k < c->ema_count && !status; k++)
-        status = axle__rooms_reserve(rooms, size_of(c->ema[k]));
+        status = axle__rooms_reserve_tensors(rooms, collect, c->ema[k]);
     return status;
-}
-
-static int copy_average(axle__snapshot_file *file, const axle__averaged *item, size_t *at)
-{
-    size_t size = bytes_of(item->average), n = file->content.count;
-    int status = axle__list_take(&file->names, axle__strdup(item->path));
-    if (!status)
-        status = axle_tensor_read(item->average, file->data + *at, size);
-    if (status)
-        return status;
-    file->sources[n] = axle__safetensors_source_of(file->names.item[n], item->average);
-    file->sources[n].tensor = NULL;
-    file->sources[n].entry.data = file->data + *at;
-    file->content.count++;
-    *at += (size + 63) / 64 * 64;
-    return AXLE_OK;
 }
 
 static int capture_one(axle__capture *capture, const axle_ema *ema, int k)
 {
-    axle__snapshot_file *file;
-    size_t at = 0;
     if (ema->swapped)
         return axle_error_set(AXLE_ERR_STATE, "axle_save_state: the module holds the averages; "
                                               "swap them back first");
-    int status = axle__snapshot_add(&capture->snapshot, file_name(k), &file);
-    if (!status)
-        status = axle__snapshot_room(&capture->snapshot, file, size_of(ema));
-    if (!status && !(file->sources = axle__alloc((size_t)ema->count + 1, sizeof(*file->sources))))
-        status = AXLE_ERR_NOMEM;
-    if (status)
-        return status;
-    file->content = (axle__shard_content){.sources = file->sources};
-    for (int j = 0; j < ema->count && !status; j++)
-        status = copy_average(file, &ema->item[j], &at);
-    return status;
+    return axle__snapshot_tensors(&capture->snapshot, file_name(k), collect, ema);
 }
 
 int axle__capture_averages(axle__capture *capture, json_t **out)

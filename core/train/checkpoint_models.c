@@ -47,57 +47,17 @@ static char *file_name(int k)
 
 /* ------------------------------------------------------------------ saving */
 
-/* What the tensors take, one after the other. */
-static size_t size_of(const axle__snapshot_file *file)
-{
-    size_t size = 0;
-    for (size_t k = 0; k < file->content.count; k++)
-        size += (file->sources[k].entry.size + 63) / 64 * 64;
-    return size;
-}
-
-static int copy_values(axle__snapshot *snapshot, axle__snapshot_file *file)
-{
-    size_t at = 0;
-    int status = axle__snapshot_room(snapshot, file, size_of(file));
-    for (size_t k = 0; k < file->content.count && !status; k++) {
-        axle__safetensors_source *source = &file->sources[k];
-        source->entry.data = file->data + at;
-        status = axle_tensor_read(source->tensor, file->data + at, source->entry.size);
-        source->tensor = NULL;
-        at += (source->entry.size + 63) / 64 * 64;
-    }
-    return status;
-}
-
-static int collect(const axle_module *module, axle__snapshot_file *file)
+static int collect(const void *module, axle__snapshot_file *file)
 {
     int status = axle__state_collect(module, &file->entries);
     return status ? status : axle__state_content(&file->entries, &file->sources, &file->content);
 }
 
-static int capture_module(axle__capture *capture, const axle_module *module, int k)
-{
-    axle__snapshot_file *file;
-    int status = axle__snapshot_add(&capture->snapshot, file_name(k), &file);
-    if (!status)
-        status = collect(module, file);
-    return status ? status : copy_values(&capture->snapshot, file);
-}
-
 int axle__reserve_models(const axle_accelerator *accelerator, axle__rooms *rooms)
 {
     int at = 0, status = AXLE_OK;
-    for (const axle_module *module; !status && (module = next_module(accelerator, &at));) {
-        axle__snapshot none = {0};
-        axle__snapshot_file *file;
-        status = axle__snapshot_add(&none, axle__strdup("model"), &file);
-        if (!status)
-            status = collect(module, file);
-        if (!status)
-            status = axle__rooms_reserve(rooms, size_of(file));
-        axle__snapshot_free(&none);
-    }
+    for (const axle_module *module; !status && (module = next_module(accelerator, &at));)
+        status = axle__rooms_reserve_tensors(rooms, collect, module);
     return status;
 }
 
@@ -109,7 +69,7 @@ int axle__capture_models(axle__capture *capture, json_t **out)
         return status;
     *out = json_array();
     for (; !status && (module = next_module(capture->accelerator, &at)); k++) {
-        status = capture_module(capture, module, k);
+        status = axle__snapshot_tensors(&capture->snapshot, file_name(k), collect, module);
         if (!status &&
             json_array_append_new(*out, json_pack("{s:I}", "parameters",
                                                   (json_int_t)axle_module_parameter_count(module))))

@@ -156,6 +156,60 @@ void axle__snapshot_free(axle__snapshot *snapshot)
     *snapshot = (axle__snapshot){.rooms = snapshot->rooms};
 }
 
+/* ------------------------------------------------------------------ files of tensors */
+
+/* Each begins at a multiple of this. */
+static size_t aligned(size_t size)
+{
+    return (size + 63) / 64 * 64;
+}
+
+/* What the tensors take, one after the other. */
+static size_t size_of(const axle__snapshot_file *file)
+{
+    size_t size = 0;
+    for (size_t k = 0; k < file->content.count; k++)
+        size += aligned(file->sources[k].entry.size);
+    return size;
+}
+
+static int copy_values(axle__snapshot *snapshot, axle__snapshot_file *file)
+{
+    size_t at = 0;
+    int status = axle__snapshot_room(snapshot, file, size_of(file));
+    for (size_t k = 0; k < file->content.count && !status; k++) {
+        axle__safetensors_source *source = &file->sources[k];
+        source->entry.data = file->data + at;
+        status = axle_tensor_read(source->tensor, file->data + at, source->entry.size);
+        source->tensor = NULL;
+        at += aligned(source->entry.size);
+    }
+    return status;
+}
+
+int axle__snapshot_tensors(axle__snapshot *snapshot, char *name, axle__collect_fn collect,
+                           const void *what)
+{
+    axle__snapshot_file *file;
+    int status = axle__snapshot_add(snapshot, name, &file);
+    if (!status)
+        status = collect(what, file);
+    return status ? status : copy_values(snapshot, file);
+}
+
+int axle__rooms_reserve_tensors(axle__rooms *rooms, axle__collect_fn collect, const void *what)
+{
+    axle__snapshot none = {0};
+    axle__snapshot_file *file;
+    int status = axle__snapshot_add(&none, axle__strdup("reserved"), &file);
+    if (!status)
+        status = collect(what, file);
+    if (!status)
+        status = axle__rooms_reserve(rooms, size_of(file));
+    axle__snapshot_free(&none);
+    return status;
+}
+
 /* ------------------------------------------------------------------ writing */
 
 /* A file that was written, in the manifest. */
