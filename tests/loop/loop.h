@@ -66,6 +66,8 @@ int loop_read_epoch(axle_loader *loader, loop_seen *out);
 int loop_is_whole(const loop_seen *seen, int64_t n);
 /* A parameter of one element, f64, with an optimizer of its own: SGD, rate 1. */
 int loop_weight(double value, double momentum, axle_tensor **weight, axle_optimizer **optimizer);
+/* The path that the main process has, on all. */
+int loop_share_path(axle_accelerator *acc, char *path, size_t size);
 /* A new folder of the main process's host, whose name all get; and its end. */
 int loop_folder(axle_accelerator *acc, char *path, size_t size);
 int loop_remove_folder(axle_accelerator *acc, const char *path);

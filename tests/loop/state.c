@@ -39,21 +39,13 @@ static int ends_once(void)
 /* A file of everyone's, which the main process makes. */
 static int shared_file(axle_accelerator *acc, char *path, size_t size)
 {
-    void *bytes = path;
-    size_t length = 0;
     if (axle_is_main_process(acc)) {
         const char *folder = getenv("TMPDIR");
         snprintf(path, size, "%s/axle-loop.XXXXXX", folder ? folder : "/tmp");
         int fd = mkstemp(path);
         EXPECT(fd >= 0 && close(fd) == 0);
-        length = strlen(path) + 1;
     }
-    EXPECT(axle_broadcast_object(acc, &bytes, &length, 0) == AXLE_OK && length <= size);
-    if (bytes != path) {
-        memcpy(path, bytes, length);
-        axle_free(bytes);
-    }
-    return 0;
+    return loop_share_path(acc, path, size);
 }
 
 /* What all wrote to the file, which is then gone. */

@@ -161,22 +161,26 @@ int loop_close(axle_accelerator *acc, axle_optimizer *opt, axle_tensor *weight)
     return 0;
 }
 
-int loop_folder(axle_accelerator *acc, char *path, size_t size)
+int loop_share_path(axle_accelerator *acc, char *path, size_t size)
 {
     void *bytes = path;
-    size_t length = 0;
-    if (axle_is_main_process(acc)) {
-        const char *above = getenv("TMPDIR");
-        snprintf(path, size, "%s/axle-loop.XXXXXX", above ? above : "/tmp");
-        EXPECT(mkdtemp(path));
-        length = strlen(path) + 1;
-    }
+    size_t length = axle_is_main_process(acc) ? strlen(path) + 1 : 0;
     EXPECT(axle_broadcast_object(acc, &bytes, &length, 0) == AXLE_OK && length <= size);
     if (bytes != path) {
         memcpy(path, bytes, length);
         axle_free(bytes);
     }
     return 0;
+}
+
+int loop_folder(axle_accelerator *acc, char *path, size_t size)
+{
+    if (axle_is_main_process(acc)) {
+        const char *above = getenv("TMPDIR");
+        snprintf(path, size, "%s/axle-loop.XXXXXX", above ? above : "/tmp");
+        EXPECT(mkdtemp(path));
+    }
+    return loop_share_path(acc, path, size);
 }
 
 int loop_remove_folder(axle_accelerator *acc, const char *path)

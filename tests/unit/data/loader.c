@@ -31,30 +31,7 @@ static axle_loader *open_loader(int64_t n, int64_t batch_size, int shuffle, int 
     return open_over(&numbers_class, &options);
 }
 
-/* The numbers of an epoch's next batches, at most `most` of them, in order; returns how many
- * numbers. */
-static int64_t collect(axle_loader *loader, int64_t most, int64_t *out)
-{
-    axle_batch *batch;
-    int64_t count = 0;
-    for (int64_t k = 0; k < most && axle_loader_next(loader, &batch); k++) {
-        memcpy(out + count, numbers_of(batch), (size_t)axle_batch_rows(batch) * sizeof(*out));
-        count += axle_batch_weight(batch);
-    }
-    return count;
-}
-
 enum { ALL = 1 << 20, MOST = 4096 };
-
-static void assert_each_once(int64_t *values, int64_t n)
-{
-    char *seen = calloc(1, (size_t)n);
-    for (int64_t k = 0; k < n; k++) {
-        assert_in_range(values[k], 0, n - 1);
-        assert_false(seen[values[k]]++);
-    }
-    free(seen);
-}
 
 static void batches_come_in_order(void **state)
 {

@@ -119,27 +119,6 @@ static void let_go(axle_loader *loader)
     assert_int_equal(user.gone, 1);
 }
 
-/* The numbers of the epoch's next batches, at most `most` of them. */
-static int64_t collect(axle_loader *loader, int64_t most, int64_t *out)
-{
-    axle_batch *batch;
-    int64_t count = 0;
-    for (int64_t k = 0; k < most && axle_loader_next(loader, &batch); k++) {
-        memcpy(out + count, numbers_of(batch), (size_t)axle_batch_rows(batch) * sizeof(*out));
-        count += axle_batch_weight(batch);
-    }
-    return count;
-}
-
-static void assert_each_once(const int64_t *values, int64_t n)
-{
-    char seen[MOST] = {0};
-    for (int64_t k = 0; k < n; k++) {
-        assert_in_range(values[k], 0, n - 1);
-        assert_false(seen[values[k]]++);
-    }
-}
-
 static void epochs_come_in_order_to_the_end(void **state)
 {
     (void)state;

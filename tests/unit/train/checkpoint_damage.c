@@ -15,26 +15,15 @@ static void shell(const char *format, const char *argument)
     assert_int_equal(system(command), 0);
 }
 
-#define DAMAGE(sentence, function)                                                                 \
-    {                                                                                              \
-        sentence, function, open_folder, close_folder, NULL                                        \
-    }
-
 static const training_plan usual = TRAINING_PLAN;
-
-static void ok(int status)
-{
-    if (status)
-        fail_msg("%d: %s", status, axle_error_message());
-}
 
 /* A training three updates old, whose checkpoint step-00000002 is one behind. */
 static void prepare(training *t)
 {
-    ok(training_open(&usual, t));
-    ok(training_run(t, 1, 2));
-    ok(axle_save_state(t->acc, in("step-00000002")));
-    ok(training_run(t, 1, 1));
+    OK(training_open(&usual, t));
+    OK(training_run(t, 1, 2));
+    OK(axle_save_state(t->acc, in("step-00000002")));
+    OK(training_run(t, 1, 1));
 }
 
 /* It is refused by that code, in words that name it, and the training is as before. */
@@ -98,12 +87,12 @@ static void flipped_bits_are_found(void **state)
             assert_true(training_sum(&t) == before);
             assert_non_null(strstr(axle_error_message(), "step-00000002"));
         } else {
-            ok(training_run(&t, 1, 1));
+            OK(training_run(&t, 1, 1));
         }
         axle_error_clear();
         flip(path, at, bit);
     }
-    ok(axle_load_state(t.acc, in("step-00000002")));
+    OK(axle_load_state(t.acc, in("step-00000002")));
     training_close(&t);
 }
 
@@ -132,12 +121,12 @@ static void damaged_ones_are_passed_over(void **state)
     training t;
     char *latest;
     prepare(&t);
-    ok(axle_save_state(t.acc, in("step-00000003")));
+    OK(axle_save_state(t.acc, in("step-00000003")));
     flip(in("step-00000003/model.safetensors"), 200, 3);
-    ok(axle_latest_checkpoint(folder, &latest));
+    OK(axle_latest_checkpoint(folder, &latest));
     assert_string_equal(latest, in("step-00000002"));
     axle_free(latest);
-    ok(axle_load_state(t.acc, folder));
+    OK(axle_load_state(t.acc, folder));
     assert_int_equal(axle_optimizer_updates(t.opt), 2);
     flip(in("step-00000002/model.safetensors"), 200, 3);
     assert_int_equal(axle_load_state(t.acc, folder), AXLE_ERR_NOT_FOUND);
@@ -161,11 +150,11 @@ static void the_future_is_named(void **state)
 static void expect_foreign(const training_plan *p, int code, const char *words)
 {
     training t, other;
-    ok(training_open(p, &other));
-    ok(axle_save_state(other.acc, in("step-00000002")));
+    OK(training_open(p, &other));
+    OK(axle_save_state(other.acc, in("step-00000002")));
     training_close(&other);
-    ok(training_open(&usual, &t));
-    ok(training_run(&t, 1, 3));
+    OK(training_open(&usual, &t));
+    OK(training_run(&t, 1, 3));
     refused(&t, code, words);
     training_close(&t);
 }
@@ -191,9 +180,9 @@ static void another_optimizer_is_refused(void **state)
     prepare(&t);
     o.backend = "reference";
     o.quiet = 1;
-    ok(axle_accelerator_create(&o, &acc));
-    ok(axle_sgd_create(t.net, NULL, &sgd));
-    ok(axle_prepare(acc, t.net, sgd));
+    OK(axle_accelerator_create(&o, &acc));
+    OK(axle_sgd_create(t.net, NULL, &sgd));
+    OK(axle_prepare(acc, t.net, sgd));
     assert_int_equal(axle_load_state(acc, in("step-00000002")), AXLE_ERR_NOT_FOUND);
     unit_expect_error(AXLE_ERR_NOT_FOUND, "optimizer 0 is adamw with 2 moments, the program's sgd");
     axle_accelerator_release(acc);
@@ -205,9 +194,9 @@ static void another_optimizer_is_refused(void **state)
 
 static void expect_loaded(const training *from, training *to, const char *path)
 {
-    ok(axle_load_model(to->acc, to->net, path));
+    OK(axle_load_model(to->acc, to->net, path));
     assert_true(training_sum(from) == training_sum(to));
-    ok(training_run(to, 1, 1));
+    OK(training_run(to, 1, 1));
 }
 
 static void models_come_in_pieces(void **state)
@@ -215,14 +204,14 @@ static void models_come_in_pieces(void **state)
     (void)state;
     training t, u;
     axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
-    ok(training_open(&usual, &t));
-    ok(training_run(&t, 1, 3));
-    ok(training_open(&usual, &u));
-    ok(axle_save_model(t.acc, t.net, in("model"), NULL));
+    OK(training_open(&usual, &t));
+    OK(training_run(&t, 1, 3));
+    OK(training_open(&usual, &u));
+    OK(axle_save_model(t.acc, t.net, in("model"), NULL));
     assert_int_equal(access(in("model/model.safetensors"), F_OK), 0);
     expect_loaded(&t, &u, in("model"));
     o.shard_size = 150;
-    ok(axle_save_model(t.acc, t.net, in("model"), &o));
+    OK(axle_save_model(t.acc, t.net, in("model"), &o));
     assert_int_not_equal(access(in("model/model.safetensors"), F_OK), 0);
     assert_int_equal(access(in("model/model-00002-of-00004.safetensors"), F_OK), 0);
     expect_loaded(&t, &u, in("model"));
@@ -231,6 +220,15 @@ static void models_come_in_pieces(void **state)
     unit_expect_error(AXLE_ERR_INVALID, "no model");
     training_close(&u);
     training_close(&t);
+}
+
+/* A training whose model is in four files. */
+static void open_saved(training *t)
+{
+    axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
+    o.shard_size = 150;
+    OK(training_open(&usual, t));
+    OK(axle_save_model(t->acc, t->net, in("model"), &o));
 }
 
 /* An index whose map is changed by a command of sed. */
@@ -251,11 +249,8 @@ static void an_index_is_not_believed(void **state)
 {
     (void)state;
     training t;
-    axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
-    o.shard_size = 150;
-    ok(training_open(&usual, &t));
-    ok(axle_save_model(t.acc, t.net, in("model"), &o));
-    ok(training_run(&t, 1, 1));
+    open_saved(&t);
+    OK(training_run(&t, 1, 1));
     static const char *const outside[] = {"../x.safetensors", "/etc/hostname",
                                           "a/../../b.safetensors", ".safetensors"};
     for (int k = 0; k < 4; k++) {
@@ -293,10 +288,7 @@ static void links_within_a_cache_are_followed(void **state)
 {
     (void)state;
     training t;
-    axle_model_file_options o = AXLE_MODEL_FILE_OPTIONS_INIT;
-    o.shard_size = 150;
-    ok(training_open(&usual, &t));
-    ok(axle_save_model(t.acc, t.net, in("model"), &o));
+    open_saved(&t);
     shell("cd '%s' && mkdir -p hub/blobs hub/models--a--b/snapshots hub/models--a--b/blobs "
           "hub/models--other/blobs && cp -r model hub/models--a--b/snapshots/c%s",
           "");
@@ -317,15 +309,15 @@ static void links_within_a_cache_are_followed(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    DAMAGE("a bit that is flipped anywhere is found", flipped_bits_are_found),
-    DAMAGE("files that are too short or missing are found", short_files_are_found),
-    DAMAGE("damaged checkpoints are passed over", damaged_ones_are_passed_over),
-    DAMAGE("a version from the future is named", the_future_is_named),
-    DAMAGE("checkpoints of another model are refused", foreign_ones_are_refused),
-    DAMAGE("those of another optimizer, too", another_optimizer_is_refused),
-    DAMAGE("models come in one file or in several", models_come_in_pieces),
-    DAMAGE("an index of several files is not believed", an_index_is_not_believed),
-    DAMAGE("links within a cache of models are followed", links_within_a_cache_are_followed),
+    CHECKPOINT("a bit that is flipped anywhere is found", flipped_bits_are_found),
+    CHECKPOINT("files that are too short or missing are found", short_files_are_found),
+    CHECKPOINT("damaged checkpoints are passed over", damaged_ones_are_passed_over),
+    CHECKPOINT("a version from the future is named", the_future_is_named),
+    CHECKPOINT("checkpoints of another model are refused", foreign_ones_are_refused),
+    CHECKPOINT("those of another optimizer, too", another_optimizer_is_refused),
+    CHECKPOINT("models come in one file or in several", models_come_in_pieces),
+    CHECKPOINT("an index of several files is not believed", an_index_is_not_believed),
+    CHECKPOINT("links within a cache of models are followed", links_within_a_cache_are_followed),
 };
 
 UNIT_MAIN(tests)

@@ -6,17 +6,6 @@
 #include "train/folder.h"
 #include "train/training.h"
 
-#define CHECKPOINT(sentence, function)                                                             \
-    {                                                                                              \
-        sentence, function, open_folder, close_folder, NULL                                        \
-    }
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if (call)                                                                                  \
-            fail_msg("line %d: %s", __LINE__, axle_error_message());                               \
-    } while (0)
-
 static void open_averaged(const training_plan *p, training *t, axle_ema **ema)
 {
     OK(training_open(p, t));

@@ -15,17 +15,6 @@
 #include "train/folder.h"
 #include "train/training.h"
 
-#define CHECKPOINT(sentence, function)                                                             \
-    {                                                                                              \
-        sentence, function, open_folder, close_folder, NULL                                        \
-    }
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if (call)                                                                                  \
-            fail_msg("line %d: %s", __LINE__, axle_error_message());                               \
-    } while (0)
-
 enum { NOBODY = 65534, ALL = 1 << 20 };
 
 static bool mounted;

@@ -44,6 +44,19 @@ static inline bool exists(const char *name)
     return access(in(name), F_OK) == 0;
 }
 
+/* A test in a folder of its own. */
+#define CHECKPOINT(sentence, function)                                                             \
+    {                                                                                              \
+        sentence, function, open_folder, close_folder, NULL                                        \
+    }
+
+/* Fail, with the line and the library's words, where a call reports an error. */
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if (call)                                                                                  \
+            fail_msg("line %d: %s", __LINE__, axle_error_message());                               \
+    } while (0)
+
 static inline int open_folder(void **state)
 {
     strcpy(folder, "/tmp/axle-checkpoint.XXXXXX");
