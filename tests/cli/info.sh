@@ -41,8 +41,8 @@ shows_what_a_path_names()
 
 names_the_nearest_backend()
 {
-    AXLE_OPTIONS=onedn.isa=avx2,reference.x=1,fake=1 "$AXLE" info >"$work/info" 2>"$work/err" &&
-        grep -q 'onedn.isa is ignored, since there is no backend onedn; the nearest known one is onednn' \
+    AXLE_OPTIONS=referense.y=2,reference.x=1,fake=1 "$AXLE" info >"$work/info" 2>"$work/err" &&
+        grep -q 'referense.y is ignored, since there is no backend referense; the nearest known one is reference' \
             "$work/err" && ! grep -q 'reference.x\|fake' "$work/err"
 }
 

@@ -23,15 +23,15 @@ static bool mounted;
 static void mount_own(void)
 {
     mounted = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-              mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+              mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
               mount("none", folder, "tmpfs", 0, "size=4m") == 0;
 }
 
 static void make_read_only(bool wanted)
 {
     if (mounted)
-        assert_int_equal(mount("none", folder, NULL, MS_REMOUNT | (wanted ? MS_RDONLY : 0), NULL),
-                         0);
+        assert_int_equal(
+            mount("none", folder, "tmpfs", MS_REMOUNT | (wanted ? MS_RDONLY : 0), NULL), 0);
     else if (wanted && geteuid() == 0)
         assert_int_equal(seteuid(NOBODY), 0);
     else if (!wanted && getuid() == 0)
