@@ -48,20 +48,21 @@ static pace pace_of(double run_seconds)
     return counted < 1.0 ? (pace){0, 1} : p;
 }
 
-/* Run it until it is warm. */
+/* Run it until it is warm. The first run may compile kernels: it says nothing of the pace, by which
+ * a work of short runs would take its turns without settling. */
 static int warm_up(const bench_work *work, pace *p)
 {
     double spent = 0.0, last = 0.0;
     int64_t done = 0;
-    while (done < WARM_UP_RUNS || spent < warm_up_seconds) {
-        int code = time_runs(work, 1, &last);
-        if (code)
-            return code;
+    int code = time_runs(work, 1, &last);
+    while (!code && (done < WARM_UP_RUNS || spent < warm_up_seconds)) {
+        code = time_runs(work, 1, &last);
         spent += last;
         done++;
     }
-    *p = pace_of(spent / (double)done);
-    return AXLE_OK;
+    if (!code)
+        *p = pace_of(spent / (double)done);
+    return code;
 }
 
 static int compare(const void *a, const void *b)
