@@ -207,11 +207,17 @@ conformance_programs = \
 %C%_conformance_cases_LDADD = $(black_box_ldadd)
 %C%_conformance_cases_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_ops_SOURCES = \
+	%D%/conformance/choice.c \
+	%D%/conformance/choice.h \
 	%D%/conformance/golden_calls.c \
 	%D%/conformance/golden_calls.h \
 	%D%/conformance/golden_ops.c
 %C%_conformance_golden_ops_LDADD = $(black_box_ldadd)
 %C%_conformance_golden_ops_LDFLAGS = $(black_box_ldflags)
+%C%_conformance_golden_optim_SOURCES = \
+	%D%/conformance/choice.c \
+	%D%/conformance/choice.h \
+	%D%/conformance/golden_optim.c
 %C%_conformance_golden_optim_LDADD = $(black_box_ldadd)
 %C%_conformance_golden_optim_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_transformers_LDADD = $(black_box_ldadd)

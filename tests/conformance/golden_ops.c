@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every operator of the golden files on the current device (AXLE_BACKEND): values and gradients
- * agree with PyTorch's. One TAP line an operator. Arguments are the families to run, and as K/N
- * which of N parts of their cases: part 2/3 has the second case of each operator, the fifth and so
- * on.
+ * agree with PyTorch's. One TAP line an operator. Arguments, as choice.h says, are the families to
+ * run and a part of each operator's cases.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "axle/autograd.h"
 #include "axle/status.h"
+#include "conformance/choice.h"
 #include "conformance/golden_calls.h"
 #include "support/golden.h"
 #include "support/tap.h"
@@ -19,8 +19,6 @@ static const char *const families[] = {
     "unary", "binary", "select", "reduce", "arg_reduce", "matmul",      "softmax",   "loss",
     "norm",  "index",  "shape",  "conv",   "pool",       "interpolate", "attention",
 };
-
-static size_t part = 1, parts = 1;
 
 /* What became of an operator's cases. */
 struct tally {
@@ -129,7 +127,7 @@ static void run_cases(const golden_call *call, const json_t *file)
     struct tally tally = {0, 0, 0};
     for (size_t k = 0, seen = 0; k < json_array_size(file); k++) {
         const json_t *one = json_array_get(file, k);
-        if (strcmp(golden_op(one), call->op) == 0 && seen++ % parts == part - 1)
+        if (strcmp(golden_op(one), call->op) == 0 && choice_has_case(seen++))
             run_case(call, one, &tally);
     }
     if (tally.skipped)
@@ -171,38 +169,16 @@ static bool run_family(const char *family)
     return true;
 }
 
-/* Takes arguments K/N out and leaves the families; false where a part is none of its N. */
-static bool take_part(int *argc, char **argv)
-{
-    int kept = 1;
-    for (int k = 1; k < *argc; k++)
-        if (!strchr(argv[k], '/'))
-            argv[kept++] = argv[k];
-        else if (sscanf(argv[k], "%zu/%zu", &part, &parts) != 2 || part < 1 || part > parts)
-            return false;
-    *argc = kept;
-    return true;
-}
-
-/* Whether a family is among the arguments; all are where there is none. */
-static bool is_wanted(const char *family, int argc, char **argv)
-{
-    for (int k = 1; k < argc; k++)
-        if (strcmp(argv[k], family) == 0)
-            return true;
-    return argc < 2;
-}
-
 int main(int argc, char **argv)
 {
-    if (!take_part(&argc, argv))
+    if (!choice_read(argc, argv))
         return tap_bail_out("a part is K/N with K from 1 to N");
     axle_device *device = axle_device_current();
     if (!device)
         return tap_bail_out(axle_error_message());
     tap_note("on %s, in %s", axle_device_backend(device), axle_dtype_name(golden_dtype()));
     for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++)
-        if (is_wanted(families[k], argc, argv) && !run_family(families[k]))
+        if (choice_has(families[k]) && !run_family(families[k]))
             return tap_bail_out("the golden vectors cannot be read");
     return tap_finish();
 }
