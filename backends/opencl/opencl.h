@@ -37,7 +37,8 @@ struct axle_be_device {
     cl_context context;
     pthread_mutex_t lock; /* over the list of programs */
     ocl_program *programs;
-    int compiles; /* it was told that kernels are compiled */
+    int compiles;   /* it was told that kernels are compiled */
+    int keeps_none; /* a binary could not be kept: there is no cache, or it is read-only */
 };
 
 /* What a kernel leaves behind when an index is out of range; kernels/prelude.cl has its twin. */

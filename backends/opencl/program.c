@@ -122,18 +122,19 @@ static unsigned char *binary_of(cl_program program, size_t *size)
     return NULL;
 }
 
-/* Keep a new program for later processes, and go on with what they will run. PoCL compiles kernels
- * for the binary, and would do so again, for each size of work-groups, to run what came from
- * source. */
+/* Keep a new program for later processes, and go on with what they will run. PoCL compiles all
+ * kernels for the binary, which takes as long as to build the program and to compile for the sizes
+ * of work-groups that run. So where one binary could not be kept, no more are asked for. */
 static void to_cache(axle_be_device *device, const recipe *r, const char *key, size_t key_size,
                      cl_program *program)
 {
     size_t size = 0;
-    unsigned char *binary =
-        key && AXLE_HAS(ocl_host, axle_host, cache_put) ? binary_of(*program, &size) : NULL;
+    if (!key || device->keeps_none || !AXLE_HAS(ocl_host, axle_host, cache_put))
+        return;
+    unsigned char *binary = binary_of(*program, &size);
     if (!binary)
         return;
-    ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size);
+    device->keeps_none = ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size) != AXLE_OK;
     cl_program same = build_binary(device, r, binary, size);
     if (same) {
         clReleaseProgram(*program);

@@ -21,10 +21,24 @@ builds()
     on_mock "platform Acme; gpu Alpha $builds_words" env "$@" MOCK_OPENCL_RECORD="$work/record" \
         AXLE_BACKEND=opencl AXLE_OPTIONS=opencl.selftest=0 "$variants" >"$work/out" 2>&1
     [ $? -eq 1 ] && [ "$(grep -c ' is .* not ' "$work/out")" -gt $((total / 2)) ] || { cat "$work/out"; return 1; }
-    builds_got=$(ls "$work/record" | wc -l)
+    builds_got=$(recorded cl)
     echo "built $builds_got programs from source"
     [ "$builds_got" -eq "$builds_count" ]
 )
+
+# recorded ENDING: how many files of a kind the driver left.
+recorded()
+{
+    ls "$work/record" | grep -c "\.$1\$"
+}
+
+# Drivers compile for a binary, which is in vain where it cannot be kept.
+builds_for_itself()
+{
+    builds "$@" || return 1
+    echo "asked for $(recorded binary) binaries"
+    [ "$(recorded binary)" -eq 1 ]
+}
 
 entries()
 {
@@ -72,7 +86,8 @@ check 'entries can be emptied' for_each_entry ': >"$entry"'
 check 'what was emptied is built again' builds "$total" ''
 check 'once, too' builds 0 ''
 check 'without a home, programs are built every time' builds "$total" '' -u XDG_CACHE_HOME HOME=/proc/none
-check 'a cache folder that can not be made is none' builds "$total" '' XDG_CACHE_HOME=/dev/null/none
+check 'a cache folder that can not be made is none, and after one binary no more are asked for' \
+    builds_for_itself "$total" '' XDG_CACHE_HOME=/dev/null/none
 if [ "$(id -u)" -eq 0 ]; then
     skip 'a cache folder that can not be written is none' 'root writes everywhere'
 else

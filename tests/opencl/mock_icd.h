@@ -12,7 +12,8 @@
  *     c=OPENCL-C-VERSION, driver=VERSION, memory=BYTES, alloc=BYTES, local=WORK-ITEMS
  *
  * Memory holds what is written to it; kernels do nothing. Where MOCK_OPENCL_RECORD names a folder,
- * every program that is built from source is left there, its options in the first line.
+ * every program that is built from source is left there as a .cl file, its options in the first
+ * line, and a .binary file for each binary that was asked for.
  */
 #ifndef AXLE_TESTS_MOCK_ICD_H
 #define AXLE_TESTS_MOCK_ICD_H

@@ -246,13 +246,16 @@ static cl_program CL_API_CALL create_program_of_binary(cl_context context, cl_ui
     return NULL;
 }
 
-/* Under a name that no other build takes. */
-static void record(const char *folder, const char *options, const char *source)
+/* Leave a file in the folder of records, if there is one, under a name that no other takes. */
+static void record(const char *ending, const char *options, const char *source)
 {
     static unsigned count;
+    const char *folder = getenv("MOCK_OPENCL_RECORD");
     char path[1024];
-    snprintf(path, sizeof(path), "%s/%ld-%u.cl", folder, (long)getpid(),
-             __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+    if (!folder)
+        return;
+    snprintf(path, sizeof(path), "%s/%ld-%u.%s", folder, (long)getpid(),
+             __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED), ending);
     FILE *file = fopen(path, "wx");
     if (!file)
         return;
@@ -265,10 +268,9 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint n, const cl_
                                         void(CL_CALLBACK *notify)(cl_program, void *), void *user)
 {
     const object *o = (object *)(void *)program;
-    const char *folder = getenv("MOCK_OPENCL_RECORD");
     (void)n, (void)devices, (void)notify, (void)user;
-    if (folder && o->source)
-        record(folder, options, o->source);
+    if (o->source)
+        record("cl", options, o->source);
     return CL_SUCCESS;
 }
 
@@ -282,6 +284,7 @@ static cl_int CL_API_CALL program_info(cl_program program, cl_program_info what,
     if (what != CL_PROGRAM_BINARIES || capacity < sizeof(unsigned char *))
         return CL_INVALID_VALUE;
     memcpy(*(unsigned char **)out, device->driver, binary_size);
+    record("binary", device->driver, "");
     return CL_SUCCESS;
 }
 
