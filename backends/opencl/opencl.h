@@ -38,7 +38,7 @@ struct axle_be_device {
     pthread_mutex_t lock; /* over the list of programs */
     ocl_program *programs;
     int compiles;   /* it was told that kernels are compiled */
-    int keeps_none; /* a binary could not be kept: there is no cache, or it is read-only */
+    int keeps_none; /* there is no cache that binaries could be kept in */
 };
 
 /* What a kernel leaves behind when an index is out of range; kernels/prelude.cl has its twin. */

@@ -122,9 +122,10 @@ static unsigned char *binary_of(cl_program program, size_t *size)
     return NULL;
 }
 
-/* Keep a new program for later processes, and go on with what they will run. PoCL compiles all
- * kernels for the binary, which takes as long as to build the program and to compile for the sizes
- * of work-groups that run. So where one binary could not be kept, no more are asked for. */
+/* Keep a new program for later processes, and go on with what they will run; a binary that the
+ * driver takes back is one to keep. PoCL compiles all kernels for a binary, which takes as long as
+ * to build the program and to compile for the sizes of work-groups that run, and is in vain where
+ * nothing can be kept. */
 static void to_cache(axle_be_device *device, const recipe *r, const char *key, size_t key_size,
                      cl_program *program)
 {
@@ -132,11 +133,10 @@ static void to_cache(axle_be_device *device, const recipe *r, const char *key, s
     if (!key || device->keeps_none || !AXLE_HAS(ocl_host, axle_host, cache_put))
         return;
     unsigned char *binary = binary_of(*program, &size);
-    if (!binary)
-        return;
-    device->keeps_none = ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size) != AXLE_OK;
-    cl_program same = build_binary(device, r, binary, size);
+    cl_program same = binary ? build_binary(device, r, binary, size) : NULL;
     if (same) {
+        device->keeps_none =
+            ocl_host->cache_put(ocl_host->ctx, key, key_size, binary, size) != AXLE_OK;
         clReleaseProgram(*program);
         *program = same;
     }
@@ -205,6 +205,34 @@ static void tell_of_compiling(axle_be_device *device)
     device->compiles = 1;
 }
 
+/* Other processes that want the same program wait for its binary meanwhile. It is not only faster:
+ * PoCL puts into a binary what it finds in a folder of its own, where others that build the same
+ * may be writing, and stops the process that reads an incomplete one. */
+static void *lock_others_out(axle_be_device *device, const char *key, size_t size)
+{
+    void *lock = NULL;
+    if (key && !device->keeps_none && AXLE_HAS(ocl_host, axle_host, cache_lock))
+        device->keeps_none = ocl_host->cache_lock(ocl_host->ctx, key, size, &lock) != AXLE_OK;
+    return lock;
+}
+
+static axle_status build_new(axle_be_device *device, const char *files, recipe *r, const char *key,
+                             size_t size, cl_program *out, axle_error *error)
+{
+    tell_of_compiling(device);
+    void *lock = lock_others_out(device, key, size);
+    axle_status status = AXLE_OK;
+    *out = lock ? from_cache(device, r, key, size) : NULL;
+    if (!*out) {
+        status = build_patiently(device, files, r, out, error);
+        if (status == AXLE_OK)
+            to_cache(device, r, key, size, out);
+    }
+    if (lock)
+        ocl_host->cache_unlock(ocl_host->ctx, lock);
+    return status;
+}
+
 static axle_status build(axle_be_device *device, const char *files, const char *options,
                          cl_program *out, axle_error *error)
 {
@@ -216,12 +244,8 @@ static axle_status build(axle_be_device *device, const char *files, const char *
     char *key = cache_key(device, &r, &size);
     axle_status status = AXLE_OK;
     *out = from_cache(device, &r, key, size);
-    if (!*out) {
-        tell_of_compiling(device);
-        status = build_patiently(device, files, &r, out, error);
-        if (status == AXLE_OK)
-            to_cache(device, &r, key, size, out);
-    }
+    if (!*out)
+        status = build_new(device, files, &r, key, size, out, error);
     free(key);
     return status;
 }

@@ -27,11 +27,11 @@
 #include "base/memory.h"
 #include "base/settings.h"
 
-enum { STALE_SECONDS = 3600 };
+enum { STALE_SECONDS = 3600, LOCK_PAUSE_MS = 10 };
 
 static const char magic[8] = {'A', 'X', 'L', 'E', 'B', 'L', 'O', 'B'};
 static const char suffix[] = ".blob", temporary[] = ".part-";
-static atomic_uint_fast64_t limit = UINT64_C(256) << 20;
+static atomic_uint_fast64_t limit = UINT64_C(256) << 20, patience = 120000;
 
 /* What a file begins with; key and blob follow. */
 typedef struct head {
@@ -301,4 +301,53 @@ axle_status axle__cache_put(const void *key, uint64_t key_size, const void *blob
     }
     keep_limit(folder);
     return AXLE_OK;
+}
+
+/* ------------------------------------------------------------------ one maker at a time */
+
+/* A byte of this file stands for a key. The kernel lets go of a lock when its process dies. */
+static int lock_file_open(void)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (!folder_name(folder) || !make_folder(folder) || !join(path, folder, "/.lock"))
+        return -1;
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static bool lock_try(int file, uint64_t place, bool *busy)
+{
+    struct flock range = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)(place >> 2), .l_len = 1};
+    bool locked = fcntl(file, F_OFD_SETLK, &range) == 0;
+    *busy = !locked && (errno == EAGAIN || errno == EACCES);
+    return locked;
+}
+
+/* Whoever waited in vain once does not wait for the same process again and again. */
+axle_status axle__cache_lock(const void *key, uint64_t key_size, int *out)
+{
+    const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
+    int file = lock_file_open();
+    if (file < 0)
+        return AXLE_ERR_IO;
+    uint64_t place = hash(key, key_size), waited = 0, most = atomic_load(&patience);
+    bool busy = false, locked = lock_try(file, place, &busy);
+    for (; !locked && busy && waited < most; waited += LOCK_PAUSE_MS) {
+        nanosleep(&pause, NULL);
+        locked = lock_try(file, place, &busy);
+    }
+    if (!locked && busy)
+        atomic_store(&patience, 0);
+    *out = file;
+    return AXLE_OK;
+}
+
+void axle__cache_unlock(int file)
+{
+    close(file);
+}
+
+void axle__cache_set_patience(uint64_t milliseconds)
+{
+    atomic_store(&patience, milliseconds);
 }

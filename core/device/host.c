@@ -65,6 +65,24 @@ static void host_cache_drop(void *ctx, const void *key, uint64_t key_size)
     axle__cache_drop(key, key_size);
 }
 
+/* The handle is the file's number, and 1 more, for a handle is never NULL. */
+static axle_status host_cache_lock(void *ctx, const void *key, uint64_t key_size, void **lock)
+{
+    (void)ctx;
+    int file;
+    axle_status status = axle__cache_lock(key, key_size, &file);
+    if (status == AXLE_OK)
+        *lock = (void *)((intptr_t)file + 1);
+    return status;
+}
+
+static void host_cache_unlock(void *ctx, void *lock)
+{
+    (void)ctx;
+    if (lock)
+        axle__cache_unlock((int)((intptr_t)lock - 1));
+}
+
 const axle_host *axle__host(void)
 {
     static const axle_host host = {
@@ -80,6 +98,8 @@ const axle_host *axle__host(void)
         .cache_get = host_cache_get,
         .cache_put = host_cache_put,
         .cache_drop = host_cache_drop,
+        .cache_lock = host_cache_lock,
+        .cache_unlock = host_cache_unlock,
     };
     return &host;
 }

@@ -57,7 +57,7 @@
 AXLE_BEGIN_DECLS
 
 #define AXLE_ABI_MAJOR 1u
-#define AXLE_ABI_MINOR 0u
+#define AXLE_ABI_MINOR 1u
 
 /** Bytes of struct T up to the end of its field f. */
 #define AXLE_FIELD_END(T, f) (offsetof(T, f) + sizeof(((T *)0)->f))
@@ -130,6 +130,12 @@ typedef struct axle_host {
     axle_status (*cache_put)(void *ctx, const void *key, uint64_t key_size, const void *blob,
                              uint64_t size);
     void (*cache_drop)(void *ctx, const void *key, uint64_t key_size);
+    /** Since 1.1. Make a blob in one process at a time: of those that share the cache and lock the
+     * same key, the others wait, up to two minutes, and then find with cache_get what was put.
+     * AXLE_ERR_IO: there is no cache that could be written. `lock` is for cache_unlock, for which
+     * NULL is fine; a process that dies unlocks. */
+    axle_status (*cache_lock)(void *ctx, const void *key, uint64_t key_size, void **lock);
+    void (*cache_unlock)(void *ctx, void *lock);
 } axle_host;
 
 /* ------------------------------------------------------------------ devices */

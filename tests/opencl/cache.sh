@@ -37,7 +37,15 @@ builds_for_itself()
 {
     builds "$@" || return 1
     echo "asked for $(recorded binary) binaries"
-    [ "$(recorded binary)" -eq 1 ]
+    [ "$(recorded binary)" -eq 0 ]
+}
+
+# builds_one_binary_each COUNT ...
+builds_one_binary_each()
+{
+    builds "$@" || return 1
+    echo "asked for $(recorded binary) binaries"
+    [ "$(recorded binary)" -eq "$1" ]
 }
 
 entries()
@@ -70,13 +78,14 @@ holds_entries()
     [ "$(entries)" -eq "$1" ]
 }
 
-check 'an empty cache: every program is built, one for each value of -D' builds "$total" ''
+check 'an empty cache: every program is built, one for each value of -D' builds_one_binary_each "$total" ''
 check 'each leaves an entry' holds_entries "$total"
 check 'a second process builds none' builds 0 ''
 check 'another version of the driver has binaries of its own' builds "$total" driver=2
 check 'and takes none away' builds 0 ''
 check 'so has another version of OpenCL C' builds "$total" c=130
 check 'binaries that the driver refuses are built again' builds "$total" no-binary
+check 'and not kept, for they might be refused again' builds "$total" ''
 check 'entries can be cut to half' for_each_entry halve
 check 'what was cut is built again' builds "$total" ''
 check 'once' builds 0 ''
@@ -86,7 +95,7 @@ check 'entries can be emptied' for_each_entry ': >"$entry"'
 check 'what was emptied is built again' builds "$total" ''
 check 'once, too' builds 0 ''
 check 'without a home, programs are built every time' builds "$total" '' -u XDG_CACHE_HOME HOME=/proc/none
-check 'a cache folder that can not be made is none, and after one binary no more are asked for' \
+check 'a cache folder that can not be made is none, and no binaries are asked for' \
     builds_for_itself "$total" '' XDG_CACHE_HOME=/dev/null/none
 if [ "$(id -u)" -eq 0 ]; then
     skip 'a cache folder that can not be written is none' 'root writes everywhere'
@@ -96,22 +105,25 @@ else
     check 'a cache folder that can not be written is none' builds "$total" '' XDG_CACHE_HOME="$work/read_only"
 fi
 
-# Eight at once on an empty cache.
+# Eight at once on an empty cache: each program is built by one of them.
 eight()
 {
-    rm -rf "$XDG_CACHE_HOME"
+    rm -rf "$XDG_CACHE_HOME" "$work/record"
+    mkdir "$work/record"
     eight_pids=
     for k in 0 1 2 3 4 5 6 7; do
         on_mock 'platform Acme; gpu Alpha' env AXLE_BACKEND=opencl AXLE_OPTIONS=opencl.selftest=0 \
-            "$variants" >"$work/out.$k" 2>&1 &
+            MOCK_OPENCL_RECORD="$work/record" "$variants" >"$work/out.$k" 2>&1 &
         eight_pids="$eight_pids $!"
     done
     for pid in $eight_pids; do
         wait "$pid"
         [ $? -eq 1 ] || { cat "$work"/out.*; return 1; }
     done
-    ls -A "$XDG_CACHE_HOME/axle" | grep -v '\.blob$' >"$work/left" && cat "$work/left" && return 1
+    echo "built $(recorded cl) programs from source"
+    [ "$(recorded cl)" -eq "$total" ] || return 1
+    ls -A "$XDG_CACHE_HOME/axle" | grep -v -e '\.blob$' -e '^\.lock$' >"$work/left" && cat "$work/left" && return 1
     builds 0 ''
 }
-check 'eight processes at once on an empty cache leave whole entries and nothing else' eight
+check 'eight processes at once on an empty cache build each program once and leave whole entries' eight
 finish

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "device/cache.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "unit/device/plugins.h"
@@ -18,7 +19,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     axle__cache_set_limit(UINT64_C(256) << 20);
+    axle__cache_set_patience(120000);
     axle_error_clear();
+    unlink(files_path(".lock"));
     return files_teardown(state);
 }
 
@@ -154,9 +157,55 @@ static void unwritable_folder_is_no_cache(void **state)
     snprintf(path, sizeof(path), "%s/below", file);
     setenv("AXLE_CACHE_DIR", path, 1);
     axle__settings_reset();
+    int lock = -7;
     assert_int_equal(axle__cache_put("a", 1, "b", 1), AXLE_ERR_IO);
+    assert_int_equal(axle__cache_lock("a", 1, &lock), AXLE_ERR_IO);
+    assert_int_equal(lock, -7);
     expect_nothing("a");
     axle__cache_drop("a", 1);
+}
+
+/* What another process would do: a lock belongs to the opened file. NULL where it found the blob.
+ */
+static void *wait_for_blob(void *arg)
+{
+    int lock;
+    void *found = NULL;
+    uint64_t size;
+    if (axle__cache_lock("a", 1, &lock) != AXLE_OK)
+        return arg;
+    const int state = axle__cache_get("a", 1, &found, &size);
+    axle__free(found);
+    axle__cache_unlock(lock);
+    return state == AXLE_OK ? NULL : arg;
+}
+
+static void others_wait_for_the_maker(void **state)
+{
+    (void)state;
+    int lock, other;
+    pthread_t thread;
+    void *failed = NULL;
+    assert_int_equal(axle__cache_lock("a", 1, &lock), AXLE_OK);
+    assert_int_equal(axle__cache_lock("b", 1, &other), AXLE_OK);
+    axle__cache_unlock(other);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_blob, state), 0);
+    usleep(100000);
+    put("a", "made");
+    axle__cache_unlock(lock);
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+}
+
+static void nobody_waits_for_ever(void **state)
+{
+    (void)state;
+    int lock, again;
+    axle__cache_set_patience(30);
+    assert_int_equal(axle__cache_lock("a", 1, &lock), AXLE_OK);
+    assert_int_equal(axle__cache_lock("a", 1, &again), AXLE_OK);
+    axle__cache_unlock(again);
+    axle__cache_unlock(lock);
 }
 
 static void environment_names_the_folder(void **state)
@@ -200,6 +249,8 @@ static const struct CMUnitTest tests[] = {
     CACHE("the folder's size is bounded, and the oldest entries go", size_is_bounded),
     CACHE("a folder that is not there is made", absent_folder_is_made),
     CACHE("a folder that can not be written is no cache", unwritable_folder_is_no_cache),
+    CACHE("who wants what another makes waits and finds it", others_wait_for_the_maker),
+    CACHE("but not for ever", nobody_waits_for_ever),
     CACHE("XDG_CACHE_HOME and HOME name the folder", environment_names_the_folder),
 };
 UNIT_MAIN(tests)
