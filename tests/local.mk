@@ -222,6 +222,10 @@ conformance_programs = \
 %C%_conformance_golden_optim_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_transformers_LDADD = $(black_box_ldadd)
 %C%_conformance_golden_transformers_LDFLAGS = $(black_box_ldflags)
+%C%_conformance_agreement_SOURCES = \
+	%D%/conformance/agreement.c \
+	%D%/conformance/choice.c \
+	%D%/conformance/choice.h
 %C%_conformance_agreement_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_conformance_agreement_LDFLAGS = $(black_box_ldflags)
 %D%/conformance/%.o: AM_CPPFLAGS += -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit

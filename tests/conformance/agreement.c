@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares the device that AXLE_BACKEND names with the reference backend: the value of every case
- * and the gradient of each operand, in f32 against f64.
+ * and the gradient of each operand, in f32 against f64. Arguments, as choice.h says, are the cases
+ * to run and a part of them.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "conformance/choice.h"
 #include "support/op_cases.h"
 #include "unit.h"
 
@@ -83,18 +85,33 @@ static void check_agreement(void **state)
 
 enum { MOST_CASES = 256 };
 
-int main(void)
+/* Fill `tests` with the cases that are asked for; how many there are. */
+static size_t choose(struct CMUnitTest *tests)
+{
+    static char names[MOST_CASES][80];
+    size_t n = 0;
+    for (int k = 0; k < op_case_count && k < MOST_CASES; k++) {
+        if (!choice_has(op_cases[k].name) || !choice_has_case((size_t)k))
+            continue;
+        snprintf(names[n], sizeof(names[n]), "%s agrees with the reference", op_cases[k].name);
+        tests[n] = (struct CMUnitTest){names[n], check_agreement, NULL, NULL, (void *)&op_cases[k]};
+        n++;
+    }
+    return n;
+}
+
+int main(int argc, char **argv)
 {
     static struct CMUnitTest tests[MOST_CASES];
-    static char names[MOST_CASES][80];
     cmocka_set_message_output(CM_OUTPUT_TAP);
     if (!axle_device_current()) {
         printf("Bail out! %s\n", axle_error_message());
         return 1;
     }
-    for (int k = 0; k < op_case_count && k < MOST_CASES; k++) {
-        snprintf(names[k], sizeof(names[k]), "%s agrees with the reference", op_cases[k].name);
-        tests[k] = (struct CMUnitTest){names[k], check_agreement, NULL, NULL, (void *)&op_cases[k]};
+    size_t n = choice_read(argc, argv) ? choose(tests) : 0;
+    if (n == 0) {
+        printf("Bail out! no case has that name, or a part is not K/N\n");
+        return 1;
     }
-    return _cmocka_run_group_tests("agreement", tests, (size_t)op_case_count, NULL, NULL);
+    return _cmocka_run_group_tests("agreement", tests, n, NULL, NULL);
 }
