@@ -303,6 +303,7 @@ __kernel void conv_tables(TABLE, OUT(i32, origins), OUT(i32, taps), OUT(i64, pla
         places[i] = map_place(P + 24, 0, i);
     } else if (i < pitch) {
         origins[i] = OUTSIDE;
+        origins[pitch + i] = origins[2 * pitch + i] = origins[3 * pitch + i] = 0;
     }
     if (i < P[1]) {
         const long c0 = i / P[13] / P[12] % P[11] * P[14];
@@ -314,6 +315,7 @@ __kernel void conv_tables(TABLE, OUT(i32, origins), OUT(i32, taps), OUT(i64, pla
         taps[3 * tap_pitch + i] = (int)(c * P[18] + c0 * P[19] + c1 * P[20] + c2 * P[21]);
     } else if (i < tap_pitch) {
         taps[i] = OUTSIDE;
+        taps[tap_pitch + i] = taps[2 * tap_pitch + i] = taps[3 * tap_pitch + i] = 0;
     }
 }
 #endif
