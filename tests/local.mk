@@ -204,6 +204,10 @@ conformance_programs = \
 	%D%/conformance/golden_ops \
 	%D%/conformance/golden_optim \
 	%D%/conformance/golden_transformers
+%C%_conformance_cases_SOURCES = \
+	%D%/conformance/cases.c \
+	%D%/conformance/choice.c \
+	%D%/conformance/choice.h
 %C%_conformance_cases_LDADD = $(black_box_ldadd)
 %C%_conformance_cases_LDFLAGS = $(black_box_ldflags)
 %C%_conformance_golden_ops_SOURCES = \
