@@ -268,9 +268,12 @@ model_tests = %D%/unit/models/image
 
 # Texts, and metrics.
 text_tests = \
+	%D%/unit/text/dataset \
 	%D%/unit/text/length_groups \
 	%D%/unit/text/metrics
 model_tests += $(text_tests)
+%C%_unit_text_dataset_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_text_dataset_LDFLAGS = $(black_box_ldflags)
 %C%_unit_text_length_groups_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_unit_text_length_groups_LDFLAGS = $(black_box_ldflags)
 %C%_unit_text_metrics_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
