@@ -85,6 +85,7 @@ unit_tests = \
 	%D%/unit/autograd/graph \
 	%D%/unit/nn/allocation \
 	%D%/unit/nn/attention \
+	%D%/unit/nn/call \
 	%D%/unit/nn/freeze \
 	%D%/unit/nn/init \
 	%D%/unit/nn/layers \
@@ -112,6 +113,7 @@ unit_tests = \
 	%D%/unit/group/mismatches \
 	%D%/unit/group/transport \
 	%D%/unit/io/safetensors \
+	%D%/unit/io/tensor_file \
 	%D%/unit/tensor/create \
 	%D%/unit/tensor/host \
 	%D%/unit/tensor/layout \
@@ -154,6 +156,7 @@ unit_headers = \
 	%D%/unit/tensors.h \
 	%D%/unit/train/folder.h \
 	%D%/unit/train/training.h \
+	%D%/unit/transformers/tiny.h \
 	%D%/unit/unit.h
 
 LDADD = $(support_ldadd) core/libcore.la backends/reference/libreference.la $(CMOCKA_LIBS)
@@ -278,6 +281,22 @@ model_tests += $(text_tests)
 %C%_unit_text_length_groups_LDFLAGS = $(black_box_ldflags)
 %C%_unit_text_metrics_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_unit_text_metrics_LDFLAGS = $(black_box_ldflags)
+
+# Language models, and their files.
+transformer_tests = \
+	%D%/unit/transformers/config \
+	%D%/unit/transformers/files \
+	%D%/unit/transformers/load \
+	%D%/unit/transformers/models
+model_tests += $(transformer_tests)
+%C%_unit_transformers_config_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_transformers_config_LDFLAGS = $(black_box_ldflags)
+%C%_unit_transformers_files_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_transformers_files_LDFLAGS = $(black_box_ldflags)
+%C%_unit_transformers_load_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_transformers_load_LDFLAGS = $(black_box_ldflags)
+%C%_unit_transformers_models_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_transformers_models_LDFLAGS = $(black_box_ldflags)
 
 # So do trackers.
 model_tests += %D%/unit/track/tracker

@@ -114,7 +114,7 @@ AXLE_API int64_t axle_transformer_config_label_id(const axle_transformer_config 
  * stream.
  * @param config  copied.
  * @param task    see above. AXLE_ERR_NOT_FOUND for one that the model does not have.
- * @return AXLE_OK; AXLE_ERR_INVALID, AXLE_ERR_FORMAT for values that cannot be;
+ * @return AXLE_OK; AXLE_ERR_INVALID, AXLE_ERR_DTYPE, AXLE_ERR_FORMAT for values that cannot be;
  *         AXLE_ERR_UNSUPPORTED for what the original can and Axle cannot, as an unknown hidden_act.
  */
 AXLE_API int axle_transformer_create(const axle_transformer_config *config, const char *task,

@@ -61,7 +61,7 @@ int axle_transformer_config_read(const char *path, axle_transformer_config **out
 int axle_transformer_config_write(const axle_transformer_config *config, const char *directory)
 {
     char *text =
-        json_dumps(config->root, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+        json_dumps(config->root, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
     char *path = NULL, *line = NULL;
     int size = text ? asprintf(&line, "%s\n", text) : -1;
     int length = size < 0 ? -1 : asprintf(&path, "%s/config.json", directory);
