@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "axle/models.h"
+#include "text_model.h"
 
 static int (*const benches[])(const bench_settings *) = {
 #define FUNCTION(name) bench_##name,
@@ -33,6 +33,12 @@ const char *const *bench_dtypes(void)
     return names;
 }
 
+const char *const *bench_precisions(void)
+{
+    static const char *const names[] = {"f32", "bf16", "fp16", NULL};
+    return names;
+}
+
 int bench_dtype(const bench_settings *settings)
 {
     return axle_dtype_from_name(bench_dtypes()[settings->dtype]);
@@ -40,6 +46,7 @@ int bench_dtype(const bench_settings *settings)
 
 static const bench_settings defaults = {
     .model = -1,
+    .length = 128,
     .repeat = 15,
     .parameters = 66000000,
 };
@@ -58,10 +65,15 @@ static const cli_option options[] = {
                  .help = "operator for op; may be given several times"),
     BENCH_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .names = bench_dtypes,
                  .help = "element type for matmul, conv and op"),
-    BENCH_OPTION("model", CHOICE, model, .value = "MODEL", .names = axle_image_model_names,
+    BENCH_OPTION("model", CHOICE, model, .value = "MODEL", .names = all_model_names,
                  .unset = "mlp and lenet", .help = "model for step and start"),
     BENCH_OPTION("batch-size", INTEGER, batch_size, .value = "N", .low = 1, .high = MOST,
-                 .unset = "16 for mlp, else 64", .help = "batch for step, start and overlap"),
+                 .unset = "16 for mlp, 8 for distilbert, else 64",
+                 .help = "batch for step, start and overlap"),
+    BENCH_OPTION("length", INTEGER, length, .value = "N", .low = 1, .high = MOST,
+                 .help = "tokens a sequence, for distilbert"),
+    BENCH_OPTION("precision", CHOICE, precision, .value = "TYPE", .names = bench_precisions,
+                 .help = "type of products for step"),
     BENCH_OPTION("parameters", INTEGER, parameters, .value = "N", .low = 1, .high = MOST,
                  .help = "number of parameters for optimizer and overlap"),
     BENCH_OPTION("repeat", INTEGER, repeat, .value = "N", .low = 1, .high = MOST_REPEAT,

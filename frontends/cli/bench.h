@@ -21,8 +21,9 @@ typedef struct bench_backend {
 } bench_backend;
 
 typedef struct bench_settings {
-    int json, direct, model, dtype; /* model: position in axle_image_model_names(), -1: not given */
-    int64_t batch_size, repeat, parameters;
+    int json, direct, model, dtype; /* model: position in all_model_names(), -1: not given */
+    int precision;                  /* position in bench_precisions() */
+    int64_t batch_size, length, repeat, parameters;
     option_list shapes, ops, backends;
     bench_backend backend[BENCH_MOST_BACKENDS]; /* of `backends`, open */
     int backend_count;
@@ -44,6 +45,9 @@ typedef struct bench_work {
  * for a run.
  */
 int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds);
+
+/* Types of products. */
+const char *const *bench_precisions(void);
 
 /* Samples a batch for a model: what was asked for, else what is usual. */
 int64_t bench_batch_size(const bench_settings *settings, const char *model);

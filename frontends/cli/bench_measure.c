@@ -116,5 +116,7 @@ int64_t bench_batch_size(const bench_settings *settings, const char *model)
 {
     if (settings->batch_size)
         return settings->batch_size;
+    if (strcmp(model, "distilbert") == 0)
+        return 8;
     return strcmp(model, "mlp") == 0 ? 16 : 64;
 }

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "axle/models.h"
 #include "bench.h"
+#include "text_model.h"
 
 typedef struct starter {
     const char *model;
@@ -124,8 +124,7 @@ static void release(bench_pair *pair)
 int bench_start(const bench_settings *settings)
 {
     char about[64];
-    starter s = {.model =
-                     settings->model < 0 ? "lenet" : axle_image_model_names()[settings->model]};
+    starter s = {.model = settings->model < 0 ? "lenet" : all_model_names()[settings->model]};
     s.rows = bench_batch_size(settings, s.model);
     snprintf(about, sizeof(about), "%s, batch %lld", s.model, (long long)s.rows);
     bench_subject subject = {

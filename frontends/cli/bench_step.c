@@ -6,6 +6,7 @@
 
 #include "axle/models.h"
 #include "bench.h"
+#include "text_model.h"
 
 enum { SIDE = 28, CLASSES = 10 };
 
@@ -57,28 +58,36 @@ static int create_batch(int64_t rows, axle_batch **out)
     return code;
 }
 
-static int set_up(stepper *s, const char *spec, const char *model, int64_t rows)
+typedef struct network {
+    const char *model, *precision;
+    int64_t rows, length;
+} network;
+
+static int create_model(const network *n, stepper *s)
+{
+    axle_module *module;
+    if (is_text_model(n->model))
+        return text_model_create(n->model, &s->model);
+    int code = axle_image_model_create(n->model, NULL, &module);
+    return code ? code : axle_classifier_create(module, &s->model);
+}
+
+static int set_up(stepper *s, const char *spec, const network *n)
 {
     axle_accelerator_options wanted = AXLE_ACCELERATOR_OPTIONS_INIT;
-    axle_module *module;
     wanted.quiet = 1;
     wanted.backend = spec;
+    wanted.precision = n->precision;
     int code = axle_accelerator_create(&wanted, &s->accelerator);
     if (!code)
-        code = create_batch(rows, &s->batch);
+        code = is_text_model(n->model) ? text_batch_create(n->rows, n->length, &s->batch)
+                                       : create_batch(n->rows, &s->batch);
     if (!code)
-        code = axle_image_model_create(model, NULL, &module);
-    if (!code)
-        code = axle_classifier_create(module, &s->model);
+        code = create_model(n, s);
     if (!code)
         code = axle_adam_create(axle_model_module(s->model), NULL, &s->optimizer);
     return code ? code : axle_prepare(s->accelerator, s->model, s->optimizer);
 }
-
-typedef struct network {
-    const char *model;
-    int64_t rows;
-} network;
 
 static int create(const bench_subject *subject, const bench_backend *backend, bench_pair *out)
 {
@@ -87,9 +96,9 @@ static int create(const bench_subject *subject, const bench_backend *backend, be
     if (!s)
         return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
     out->work = (bench_work){step, s, backend->device};
-    if (strcmp(n->model, "lenet") == 0)
+    if (strcmp(n->model, "lenet") == 0 && strcmp(n->precision, "f32") == 0)
         out->limit = bench_direct_create("lenet", (const int64_t[]){n->rows, 0, 0});
-    return set_up(s, backend->spec, n->model, n->rows);
+    return set_up(s, backend->spec, n);
 }
 
 static void release(bench_pair *pair)
@@ -107,21 +116,36 @@ static void release(bench_pair *pair)
 
 /* ------------------------------------------------------------------ the benchmark */
 
-static int measure(const bench_settings *settings, const network *n)
+static json_t *describe(const network *n)
 {
-    char about[64];
-    snprintf(about, sizeof(about), "%s, batch %lld", n->model, (long long)n->rows);
-    bench_subject subject = {
-        .what = "step",
-        .about = about,
-        .unit = BENCH_MS,
-        .params = n,
-        .create = create,
-        .release = release,
-        .limit = "the network written on oneDNN",
-        .rate = "samples_per_second",
-        .amount = (double)n->rows,
-        .more = json_pack("{s:s, s:I}", "model", n->model, "batch_size", (json_int_t)n->rows)};
+    json_t *more = json_pack("{s:s, s:s, s:I}", "model", n->model, "precision", n->precision,
+                             "batch_size", (json_int_t)n->rows);
+    if (is_text_model(n->model))
+        json_object_set_new(more, "length", json_integer((json_int_t)n->length));
+    return more;
+}
+
+static int measure(const bench_settings *settings, const char *model)
+{
+    char about[96], length[32] = "";
+    network n = {.model = model,
+                 .precision = bench_precisions()[settings->precision],
+                 .rows = bench_batch_size(settings, model),
+                 .length = settings->length};
+    if (is_text_model(model))
+        snprintf(length, sizeof(length), "x%lld", (long long)n.length);
+    snprintf(about, sizeof(about), "%s, batch %lld%s%s%s", model, (long long)n.rows, length,
+             settings->precision ? ", " : "", settings->precision ? n.precision : "");
+    bench_subject subject = {.what = "step",
+                             .about = about,
+                             .unit = BENCH_MS,
+                             .params = &n,
+                             .create = create,
+                             .release = release,
+                             .limit = "the network written on oneDNN",
+                             .rate = "samples_per_second",
+                             .amount = (double)n.rows,
+                             .more = describe(&n)};
     int code = bench_compare(settings, &subject);
     json_decref(subject.more);
     return code;
@@ -129,18 +153,11 @@ static int measure(const bench_settings *settings, const network *n)
 
 int bench_step(const bench_settings *settings)
 {
-    static const network usual[] = {{"mlp", 0}, {"lenet", 0}};
-    network n;
-    if (settings->model >= 0) {
-        n.model = axle_image_model_names()[settings->model];
-        n.rows = bench_batch_size(settings, n.model);
-        return measure(settings, &n);
-    }
+    static const char *const usual[] = {"mlp", "lenet"};
+    if (settings->model >= 0)
+        return measure(settings, all_model_names()[settings->model]);
     int code = AXLE_OK;
-    for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]) && !code; k++) {
-        n = usual[k];
-        n.rows = bench_batch_size(settings, n.model);
-        code = measure(settings, &n);
-    }
+    for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]) && !code; k++)
+        code = measure(settings, usual[k]);
     return code;
 }

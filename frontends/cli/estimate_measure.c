@@ -4,6 +4,7 @@
 
 #include "axle/models.h"
 #include "estimate_memory.h"
+#include "text_model.h"
 #include "train.h"
 
 static int64_t bytes_in_use(const axle_device *device)
@@ -30,8 +31,15 @@ static int add_bytes(const char *path, axle_tensor *tensor, void *user)
 
 /* ------------------------------------------------------------------ making what a run needs */
 
+static const char *name_of(const estimate_settings *settings)
+{
+    return all_model_names()[settings->model];
+}
+
 static int create_model(const estimate_settings *settings, training *training)
 {
+    if (is_text_model(name_of(settings)))
+        return text_model_create(name_of(settings), &training->model);
     axle_image_model_options wanted = AXLE_IMAGE_MODEL_OPTIONS_INIT;
     axle_module *module;
     wanted.channels = settings->channels;
@@ -40,8 +48,7 @@ static int create_model(const estimate_settings *settings, training *training)
     wanted.classes = settings->classes;
     wanted.hidden = settings->hidden;
     wanted.dropout = settings->dropout;
-    const char *name = axle_image_model_names()[settings->model];
-    int code = axle_image_model_create(name, &wanted, &module);
+    int code = axle_image_model_create(name_of(settings), &wanted, &module);
     return code ? code : axle_classifier_create(module, &training->model);
 }
 
@@ -81,6 +88,8 @@ static void tear_down(training *training)
 
 static int make_batch(const estimate_settings *settings, int64_t rows, axle_batch **out)
 {
+    if (is_text_model(name_of(settings)))
+        return text_batch_create(rows, settings->length, out);
     int code = axle_batch_create(out);
     if (code)
         return code;

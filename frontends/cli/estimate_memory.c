@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "axle/models.h"
+#include "text_model.h"
 #include "train.h"
 
 static const char *const *precisions(void)
@@ -25,6 +25,7 @@ static const estimate_settings defaults = {
     .width = 28,
     .classes = 10,
     .hidden = 32,
+    .length = 128,
     .processes = 1,
 };
 
@@ -58,6 +59,8 @@ static const cli_option options[] = {
                     .help = "width of mlp's hidden layer"),
     ESTIMATE_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
                     .help = "dropout before the last layer of lenet and mlp"),
+    ESTIMATE_OPTION("length", INTEGER, length, .value = "N", .low = 1, .high = MOST,
+                    .help = "tokens a sequence, for distilbert"),
     ESTIMATE_OPTION("json", FLAG, json, .help = "print one JSON object"),
     CLI_OPTION_END,
 };
@@ -102,7 +105,7 @@ static void print_note(const estimate_settings *settings, const report *r)
 static void print_table(const estimate_settings *settings, const report *r)
 {
     printf("%s, %lld parameters, batches of %lld, %s, on %s (%s): MiB of each process\n",
-           axle_image_model_names()[settings->model], (long long)r->found[0].estimate.count,
+           all_model_names()[settings->model], (long long)r->found[0].estimate.count,
            (long long)settings->batch_size, train_optimizers()[settings->optimizer], r->backend,
            r->device);
     printf("%-20s", "");
@@ -137,7 +140,7 @@ static json_t *describe_one(const found *f)
 static json_t *describe(const estimate_settings *settings, const report *r)
 {
     json_t *object = json_object(), *list = json_array();
-    const char *model = axle_image_model_names()[settings->model];
+    const char *model = all_model_names()[settings->model];
     int wrong = json_object_set_new(object, "model", json_string(model));
     for (int k = 0; k < r->count; k++)
         wrong |= json_array_append_new(list, describe_one(&r->found[k]));
@@ -193,7 +196,7 @@ static int run(const void *given, const int *operands, int n)
 }
 
 static const cli_option operand =
-    ESTIMATE_OPTION("MODEL", CHOICE, model, .value = "MODEL", .names = axle_image_model_names);
+    ESTIMATE_OPTION("MODEL", CHOICE, model, .value = "MODEL", .names = all_model_names);
 
 const command estimate_memory_command = {
     .name = "estimate-memory",

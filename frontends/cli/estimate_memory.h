@@ -8,7 +8,7 @@
 
 typedef struct estimate_settings {
     int model, optimizer, precision; /* positions in their lists; precision -1: each */
-    int64_t batch_size, channels, height, width, classes, hidden, processes;
+    int64_t batch_size, channels, height, width, classes, hidden, length, processes;
     double momentum, dropout;
     int shard_optimizer, grad_checkpoint, json;
 } estimate_settings;

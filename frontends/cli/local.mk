@@ -93,6 +93,8 @@ axle_SOURCES = \
 	%D%/test_random.c \
 	%D%/test_report.c \
 	%D%/test_training.c \
+	%D%/text_model.c \
+	%D%/text_model.h \
 	%D%/train.c \
 	%D%/train.h \
 	%D%/train_adapt.c \

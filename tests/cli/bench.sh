@@ -38,6 +38,8 @@ check 'two lines' lines 2
 check 'step measures a model' bench step --model mlp --batch-size 4
 check 'one line' lines 1
 check 'step measures LeNet' bench step --model lenet --batch-size 4
+check 'step takes a precision' bench step --model mlp --batch-size 4 --precision bf16
+check 'and tells it' grep -q '"precision":"bf16"' "$work/out"
 check 'optimizer measures Adam' bench optimizer --parameters 100000
 check 'with a limit beside it' has_limit
 check 'conv measures forward and backward' bench conv --shape 2x3x8x8x4x3x2x1

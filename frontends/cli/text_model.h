@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models by name, those of language among them, to be measured: of the usual size, with random
+ * parameters and tokens. */
+#ifndef AXLE_CLI_TEXT_MODEL_H
+#define AXLE_CLI_TEXT_MODEL_H
+
+#include "axle/model.h"
+
+/* Those of pictures (axle/models.h) first; NULL-terminated. */
+const char *const *all_model_names(void);
+int is_text_model(const char *name);
+
+/* A classifier of sequences. */
+int text_model_create(const char *name, axle_model **out);
+/* Sequences of tokens, none of them padding; in the current scope. */
+int text_batch_create(int64_t rows, int64_t length, axle_batch **out);
+
+#endif
