@@ -16,6 +16,14 @@ sources | while read -r file; do
     [ "$(wc -l <"$file")" -le 700 ] || echo "lint: $file: longer than 700 lines; split it"
 done | grep . && status=1
 
+find frontends/python -name '*.py' | while read -r file; do
+    head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
+        echo "lint: $file: its first line is no SPDX line"
+    case $file in */_abi.py) continue ;; esac # it is generated
+    [ "$(wc -l <"$file")" -le 700 ] || echo "lint: $file: longer than 700 lines; split it"
+    awk -v file="$file" 'length > 100 { print "lint: " file ":" NR ": longer than 100 columns" }' "$file"
+done | grep . && status=1
+
 if command -v clang-format >/dev/null 2>&1; then
     sources | while read -r file; do
         clang-format --dry-run --Werror "$file" >/dev/null 2>&1 ||

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The Python package. It is installed where configure found a Python; its tests run with each one.
+dist_check_SCRIPTS += %D%/tests/run.sh
+TESTS += %D%/tests/run.sh
+EXTRA_DIST += \
+	%D%/tests/tap.py \
+	%D%/tests/test_abi.py \
+	%D%/tests/test_autograd.py \
+	%D%/tests/test_library.py \
+	%D%/tests/test_tensor.py \
+	%D%/tools/describe_abi.py
+
+python_sources = \
+	%D%/axle/__init__.py \
+	%D%/axle/_abi.py \
+	%D%/axle/_library.py \
+	%D%/axle/autograd.py \
+	%D%/axle/creation.py \
+	%D%/axle/device.py \
+	%D%/axle/dtypes.py \
+	%D%/axle/indexing.py \
+	%D%/axle/operators.py \
+	%D%/axle/random.py \
+	%D%/axle/tensor.py
+EXTRA_DIST += $(python_sources)
+
+if HAVE_PYTHON
+axlepydir = $(pythondir)/axle
+axlepy_PYTHON = $(python_sources)
+nodist_axlepy_PYTHON = %D%/_installed.py
+CLEANFILES += %D%/_installed.py
+endif
+
+# Where the package finds the library that it was installed with.
+%D%/_installed.py: Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && \
+	  { echo '# SPDX-License-Identifier: Apache-2.0'; \
+	    echo '"""Where the library was installed."""'; \
+	    echo 'LIBRARY_DIR = "$(libdir)"'; } >$@
