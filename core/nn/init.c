@@ -15,25 +15,61 @@ static int check_target(const char *who, const axle_tensor *tensor)
     return axle__check_float(who, tensor);
 }
 
-typedef void (*draw_fn)(double *out, int64_t n);
+/* Elements number `first` to first + n - 1 of the draw with a key. */
+typedef void (*draw_fn)(uint64_t key, uint64_t first, double *out, int64_t n);
 
-/* tensor = shift + scale * draw. */
-static int fill_drawn(const char *who, axle_tensor *tensor, draw_fn draw, double scale,
-                      double shift)
+/* Elements drawn at a time: their f64 need little memory beside the tensor's. */
+enum { PIECE = 1 << 16 };
+
+typedef struct drawing {
+    draw_fn draw;
+    double scale, shift; /* an element is shift + scale * draw */
+    uint64_t key;
+} drawing;
+
+/* Rows [first, first + rows) along dim 0; one reference. */
+static axle_tensor *rows_of(const axle_tensor *tensor, int64_t first, int64_t rows)
+{
+    axle_view view = tensor->view;
+    if (view.rank > 0) {
+        const int64_t size = (int64_t)axle_dtype_size((int)view.dtype);
+        view.offset += (uint64_t)(first * view.stride[0] * size);
+        view.dim[0] = rows;
+    }
+    return axle__tensor_alias(tensor, &view);
+}
+
+static int fill_rows(const char *who, axle_tensor *rows, uint64_t first, const drawing *d)
 {
     axle_tensor *host = axle__tensor_new(who, axle_device_host(), AXLE_DTYPE_F64,
-                                         axle_tensor_rank(tensor), axle_tensor_dims(tensor), NULL);
+                                         axle_tensor_rank(rows), axle_tensor_dims(rows), NULL);
     void *data = NULL;
     int status = host ? axle_tensor_data(host, &data) : axle_error_code();
     double *value = data;
-    int64_t n = axle_tensor_count(tensor);
+    int64_t n = axle_tensor_count(rows);
     if (!status) {
-        draw(value, n);
+        d->draw(d->key, first, value, n);
         for (int64_t i = 0; i < n; i++)
-            value[i] = shift + scale * value[i];
-        status = axle_tensor_assign(tensor, host);
+            value[i] = d->shift + d->scale * value[i];
+        status = axle_tensor_assign(rows, host);
     }
     axle_tensor_release(host);
+    return status;
+}
+
+static int fill_drawn(const char *who, axle_tensor *tensor, draw_fn draw, double scale,
+                      double shift)
+{
+    const drawing d = {draw, scale, shift, axle__random_next_key()};
+    const int64_t rows = axle__rank(tensor) > 0 ? tensor->view.dim[0] : 1;
+    const int64_t a_row = axle_tensor_count(tensor) / rows;
+    const int64_t most = a_row < PIECE ? PIECE / a_row : 1;
+    int status = AXLE_OK;
+    for (int64_t first = 0; first < rows && !status; first += most) {
+        axle_tensor *part = rows_of(tensor, first, rows - first < most ? rows - first : most);
+        status = part ? fill_rows(who, part, (uint64_t)(first * a_row), &d) : axle_error_code();
+        axle_tensor_release(part);
+    }
     return status;
 }
 

@@ -153,6 +153,9 @@ int axle__optimizer_lay_out(axle_optimizer *optimizer)
     axle_scope_push();
     int status = lay_out(optimizer);
     axle_scope_pop();
+    /* Where the parameters were is of sizes that a step does not ask for. */
+    if (!status)
+        axle_device_trim(optimizer->params->device);
     return status;
 }
 

@@ -55,14 +55,14 @@ uint64_t axle__random_next_key(void)
     return mixed(key ^ (state.draw++ * UINT64_C(0xd1342543de82ef95)));
 }
 
-void axle__random_uniform(double *out, int64_t n)
+void axle__random_uniform(uint64_t key, uint64_t first, double *out, int64_t n)
 {
-    uint64_t key = axle__random_next_key();
     uint32_t block[4];
     for (int64_t i = 0; i < n; i++) {
-        if (i % 4 == 0)
-            axle__philox(key, (uint64_t)i / 4, block);
-        out[i] = (double)(block[i % 4] >> 8) * 0x1p-24;
+        uint64_t number = first + (uint64_t)i;
+        if (i == 0 || number % 4 == 0)
+            axle__philox(key, number / 4, block);
+        out[i] = (double)(block[number % 4] >> 8) * 0x1p-24;
     }
 }
 
@@ -78,9 +78,8 @@ static void normal_pair(uint64_t key, uint64_t pair, double out[2])
     out[1] = radius * sin(angle);
 }
 
-void axle__random_normal_from(uint64_t first, double *out, int64_t n)
+void axle__random_normal(uint64_t key, uint64_t first, double *out, int64_t n)
 {
-    uint64_t key = axle__random_next_key();
     double pair[2] = {0.0, 0.0};
     for (int64_t i = 0; i < n; i++) {
         uint64_t number = first + (uint64_t)i;
@@ -90,9 +89,9 @@ void axle__random_normal_from(uint64_t first, double *out, int64_t n)
     }
 }
 
-void axle__random_normal(double *out, int64_t n)
+void axle__random_normal_from(uint64_t first, double *out, int64_t n)
 {
-    axle__random_normal_from(0, out, n);
+    axle__random_normal(axle__random_next_key(), first, out, n);
 }
 
 uint64_t axle__random_first(int rank, const int64_t *dims)

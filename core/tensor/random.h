@@ -12,10 +12,11 @@ double axle__philox_uniform(uint64_t seed, uint64_t element);
 
 /* Key of the thread's next draw; counts it. */
 uint64_t axle__random_next_key(void);
-/* n uniforms in [0, 1), or n standard normals: one draw. */
-void axle__random_uniform(double *out, int64_t n);
-void axle__random_normal(double *out, int64_t n);
-/* Normals number `first` to first + n - 1 of a draw. */
+/* Uniforms in [0, 1), or standard normals, number `first` to first + n - 1 of the draw with that
+ * key. */
+void axle__random_uniform(uint64_t key, uint64_t first, double *out, int64_t n);
+void axle__random_normal(uint64_t key, uint64_t first, double *out, int64_t n);
+/* Normals of the thread's next draw. */
 void axle__random_normal_from(uint64_t first, double *out, int64_t n);
 /* Number of a tensor's first element in its draw, where dim 0 counts the rows of the batch: draws
  * are made for the global batch, and this process takes its rows. */

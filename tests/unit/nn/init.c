@@ -15,15 +15,16 @@ static bool near(double a, double b)
 
 /* The tensor holds what `draw` gives as draw number `skip` after the seed, times `scale`, plus
  * `shift`. */
-static void expect_draw(axle_tensor *tensor, void (*draw)(double *out, int64_t n), int skip,
-                        double scale, double shift)
+static void expect_draw(axle_tensor *tensor,
+                        void (*draw)(uint64_t key, uint64_t first, double *out, int64_t n),
+                        int skip, double scale, double shift)
 {
     int64_t n = axle_tensor_count(tensor);
     double *expected = malloc((size_t)n * sizeof(*expected)), *got = values_of(tensor);
     axle_seed(SEED);
     for (int k = 0; k < skip; k++)
         axle__random_next_key();
-    draw(expected, n);
+    draw(axle__random_next_key(), 0, expected, n);
     for (int64_t i = 0; i < n; i++)
         if (!near(got[i], shift + scale * expected[i]))
             fail_msg("element %d is %.17g, not %.17g", (int)i, got[i], shift + scale * expected[i]);
@@ -245,6 +246,20 @@ static void views_and_halves_can_be_filled(void **state)
     axle_scope_pop();
 }
 
+/* Rows of a number of elements that no block of random numbers divides. */
+static void many_elements_are_one_draw(void **state)
+{
+    (void)state;
+    axle_tensor *x = made(axle_zeros(AXLE_DTYPE_F64, AXLE_DIMS(5, 7, 4001)));
+    axle_tensor *y = made(axle_zeros(AXLE_DTYPE_F64, AXLE_DIMS(2, 70001)));
+    axle_seed(SEED);
+    assert_ok(axle_init_uniform(x, -2.0, 2.0));
+    assert_ok(axle_init_normal(y, 0.0, 3.0));
+    expect_draw(x, axle__random_uniform, 0, 4.0, -2.0);
+    expect_draw(y, axle__random_normal, 1, 3.0, 0.0);
+    axle_scope_pop();
+}
+
 static void initialisers_refuse_what_cannot_be(void **state)
 {
     (void)state;
@@ -272,6 +287,7 @@ static const struct CMUnitTest tests[] = {
     UNIT("equal seeds give equal parameters, and each draw is another",
          equal_seeds_give_equal_parameters_and_each_draw_is_another),
     UNIT("views and halves can be filled", views_and_halves_can_be_filled),
+    UNIT("many elements are one draw", many_elements_are_one_draw),
     UNIT("initialisers refuse what cannot be", initialisers_refuse_what_cannot_be),
 };
 UNIT_MAIN(tests)

@@ -194,6 +194,34 @@ static void parameters_share_one_arena_and_keep_their_values(void **state)
     axle_module_release(module);
 }
 
+static int64_t reserved(void)
+{
+    axle_device_stats stats = AXLE_DEVICE_STATS_INIT;
+    assert_int_equal(axle_device_get_stats(axle_device_host(), &stats), AXLE_OK);
+    return (int64_t)stats.bytes_reserved;
+}
+
+/* Two arenas come, and where the parameter was goes. */
+static void memory_from_before_the_arenas_goes_back(void **state)
+{
+    (void)state;
+    enum { COUNT = 3 << 20 };
+    axle_module *module = bag();
+    axle_tensor *p;
+    axle_optimizer *opt;
+    assert_int_equal(axle_tensor_create(axle_device_host(), AXLE_DTYPE_F32, AXLE_DIMS(COUNT), &p),
+                     AXLE_OK);
+    assert_int_equal(axle_init_constant(p, 1.0), AXLE_OK);
+    assert_int_equal(axle_module_add_parameter(module, "p", p), AXLE_OK);
+    assert_int_equal(axle_sgd_create(module, NULL, &opt), AXLE_OK);
+    axle_device_trim(axle_device_host());
+    int64_t before = reserved();
+    assert_int_equal(axle__optimizer_lay_out(opt), AXLE_OK);
+    assert_true(reserved() - before < COUNT * (int64_t)sizeof(float) * 3 / 2);
+    axle_optimizer_release(opt);
+    axle_module_release(module);
+}
+
 static void clipping_scales_by_the_joint_norm(void **state)
 {
     (void)state;
@@ -388,6 +416,7 @@ static const struct CMUnitTest tests[] = {
              a_parameter_without_gradient_is_left_alone),
     IN_SCOPE("parameters share one arena and keep their values",
              parameters_share_one_arena_and_keep_their_values),
+    IN_SCOPE("memory from before the arenas goes back", memory_from_before_the_arenas_goes_back),
     IN_SCOPE("clipping scales by the joint norm, once", clipping_scales_by_the_joint_norm),
     IN_SCOPE("bad options are refused by value", bad_options_are_refused_by_value),
     IN_SCOPE("the same parameter is not taken twice", the_same_parameter_is_not_taken_twice),
