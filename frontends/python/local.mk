@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/tests/test_abi.py \
 	%D%/tests/test_autograd.py \
 	%D%/tests/test_library.py \
+	%D%/tests/test_nn.py \
 	%D%/tests/test_tensor.py \
 	%D%/tools/describe_abi.py
 
@@ -23,11 +24,27 @@ python_sources = \
 	%D%/axle/operators.py \
 	%D%/axle/random.py \
 	%D%/axle/tensor.py
-EXTRA_DIST += $(python_sources)
+python_nn_sources = \
+	%D%/axle/nn/__init__.py \
+	%D%/axle/nn/functional.py \
+	%D%/axle/nn/init.py \
+	%D%/axle/nn/layers.py \
+	%D%/axle/nn/loss.py \
+	%D%/axle/nn/module.py \
+	%D%/axle/nn/parameter.py
+python_optim_sources = \
+	%D%/axle/optim/__init__.py \
+	%D%/axle/optim/lr_scheduler.py \
+	%D%/axle/optim/optimizer.py
+EXTRA_DIST += $(python_sources) $(python_nn_sources) $(python_optim_sources)
 
 if HAVE_PYTHON
 axlepydir = $(pythondir)/axle
 axlepy_PYTHON = $(python_sources)
+axlepynndir = $(pythondir)/axle/nn
+axlepynn_PYTHON = $(python_nn_sources)
+axlepyoptimdir = $(pythondir)/axle/optim
+axlepyoptim_PYTHON = $(python_optim_sources)
 nodist_axlepy_PYTHON = %D%/_installed.py
 CLEANFILES += %D%/_installed.py
 endif

@@ -176,7 +176,7 @@ def _fill(target, values):
 
 def options(name, /, **values):
     """A C options struct: its ..._INIT, and what is given. None leaves the default."""
-    kind, defaults = _abi.DEFAULTS[name]
+    kind, defaults = _abi.DEFAULTS.get(name, (name, {}))
     result = struct(kind)()
     _fill(result, defaults)
     _fill(result, {key: value for key, value in values.items() if value is not None})

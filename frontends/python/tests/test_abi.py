@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the C library's functions are what its headers give."""
+"""The tables of the C library's functions agree with its headers."""
 import importlib.util
 import os
 import shutil
@@ -15,20 +15,23 @@ class Abi(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("pycparser"), "there is no pycparser")
     @unittest.skipUnless(shutil.which("cpp"), "there is no C preprocessor")
     def test_tables(self):
-        """tables are those of the headers; else run tools/describe_abi.py"""
+        """tables agree with the headers; else run tools/describe_abi.py"""
         tool = os.path.join(FOLDER, "tools", "describe_abi.py")
         made = subprocess.run([sys.executable, tool, os.path.join(TOP, "include")], check=True,
                               stdout=subprocess.PIPE, text=True).stdout
         with open(os.path.join(FOLDER, "axle", "_abi.py")) as file:
             committed = file.read()
-        tables = [{}, {}]
-        for text, table in zip((made, committed), tables):
-            exec(text, table)
-            del table["__builtins__"]
-        self.assertEqual(sorted(tables[0]), sorted(tables[1]))
-        for name in tables[0]:
-            with self.subTest(name):
-                self.assertEqual(repr(tables[0][name]), repr(tables[1][name]))
+        now, ours = {}, {}
+        exec(made, now)
+        exec(committed, ours)
+        for table in ("CONSTANTS", "STRUCTS", "CALLBACKS", "FUNCTIONS"):
+            for name, value in ours[table].items():
+                with self.subTest(name):
+                    found = now[table].get(name)
+                    # Options grow at their end, which struct_size tells the library.
+                    if table == "STRUCTS" and found and value[0][0] == "struct_size":
+                        found = found[:len(value)]
+                    self.assertEqual(value, found)
 
 
 if __name__ == "__main__":
