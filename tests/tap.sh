@@ -46,6 +46,12 @@ skip_all()
     exit 0
 }
 
+# For tests that take long and have been run in the same configuration: LONG_TESTS=no leaves them out.
+takes_long()
+{
+    [ "${LONG_TESTS-}" != no ] || skip_all 'LONG_TESTS=no leaves the long ones out'
+}
+
 diagnose()
 {
     sed 's/^/# /' "$@"

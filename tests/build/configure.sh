@@ -2,6 +2,7 @@
 #
 # configure refuses what it cannot do, and says what and why.
 . "$top_srcdir/tests/tap.sh"
+takes_long
 [ "${sanitizer-no}" = no ] || skip_all "configure does the same in every build"
 
 # The source tree as links, without what a build inside of it has made of it: configure refuses a

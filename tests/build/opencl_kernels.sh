@@ -4,6 +4,7 @@
 # backend builds, with the options that it builds it with, for devices of all classes. A mock driver
 # records them while the operators' tests run on it (and fail, since it computes nothing).
 . "$top_srcdir/tests/opencl/support.sh"
+takes_long
 
 clang=${CLANG:-clang}
 # Options leave out code, and with it uses of arguments; a value is compared with itself to find NaN.

@@ -2,6 +2,7 @@
 #
 # axle bench measures something; how fast it is, is not tested.
 . "$top_srcdir/tests/cli/support.sh"
+takes_long
 
 # A line of JSON for each result, each with a positive time.
 bench()

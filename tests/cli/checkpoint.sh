@@ -3,6 +3,7 @@
 # axle train: checkpoints, and going on from one, by one process and by two, whatever happens.
 # KILLS in its environment says how often processes are killed (5).
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 kills=${KILLS:-5}
 AXLE_TIMEOUT=60

@@ -4,6 +4,7 @@
 # when a host is cut off. Each host's table of names says 127.0.1.1 for its own name, as Debian's
 # installer writes it.
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 [ -f "$top_builddir/collectives/gloo/.libs/gloo.so" ] || skip_all 'the Gloo transport was not built'
 [ "$sanitizer" != thread ] || skip_all 'ThreadSanitizer does not see how Gloo synchronises'

@@ -2,6 +2,7 @@
 #
 # axle launch: the first failure ends all, signals are passed on once, nothing is left.
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 # exit_code EXPECTED COMMAND...: its output is in $work/out.
 exit_code()

@@ -2,6 +2,7 @@
 #
 # axle launch: output arrives in whole lines, tagged and kept on request.
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 # Two processes write long lines at once, in pieces.
 cat >"$work/writes" <<'END'

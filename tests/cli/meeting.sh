@@ -2,6 +2,7 @@
 #
 # How the processes of a job meet, and what they say where they do not.
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 if [ "$sanitizer" = thread ] || [ ! -f "$top_builddir/collectives/gloo/.libs/gloo.so" ]; then
     # ThreadSanitizer does not see how Gloo synchronises.

@@ -2,10 +2,13 @@
 #
 # LeNet in bf16 and fp16: backends agree with the reference, need no help from the host, and learn what f32 learns.
 . "$top_srcdir/tests/cli/support.sh"
+takes_long
 
 # Several threads of OpenMP that share cores with other tests wait for each other most of the time.
 OMP_NUM_THREADS=1
 export OMP_NUM_THREADS
+updates=40
+[ "$sanitizer" = no ] || updates=5
 data=/usr/share/datasets/fashion-mnist
 if [ -d "$data" ] && "$AXLE" info | grep -q '^ *zlib *yes'; then
     set -- --data "$data"
@@ -31,16 +34,16 @@ agrees()
     agrees_precision=$2
     agrees_limit=$3
     shift 3
-    AXLE_FALLBACK=error lenet "$agrees_on" "$agrees_precision" --batch-size 32 --max-steps 40 --no-eval --loss-log "$work/got" "$@" ||
+    AXLE_FALLBACK=error lenet "$agrees_on" "$agrees_precision" --batch-size 32 --max-steps "$updates" --no-eval --loss-log "$work/got" "$@" ||
         return 1
-    paste -d ' ' "$work/expected.$agrees_precision" "$work/got" | awk -v limit="$agrees_limit" '
+    paste -d ' ' "$work/expected.$agrees_precision" "$work/got" | awk -v limit="$agrees_limit" -v updates="$updates" '
         NF != 4 || $1 != $3 { print; bad = 1 }
         { d = $2 - $4; d = d < 0 ? -d : d; if (!(d <= (NR <= 10 ? 1e-4 : limit))) { print; bad = 1 } }
-        END { exit bad || NR != 40 }'
+        END { exit bad || NR != updates }'
 }
 
 for precision in bf16 fp16; do
-    check "the reference trains in $precision" lenet reference "$precision" --batch-size 32 --max-steps 40 --no-eval \
+    check "the reference trains in $precision" lenet reference "$precision" --batch-size 32 --max-steps "$updates" --no-eval \
         --loss-log "$work/expected.$precision" "$@"
     for backend in onednn opencl; do
         if ! has_backend "$backend"; then
@@ -55,7 +58,7 @@ done
 
 halves_differ_from_f32()
 {
-    lenet reference no --batch-size 32 --max-steps 40 --no-eval --loss-log "$work/f32" "$@" &&
+    lenet reference no --batch-size 32 --max-steps "$updates" --no-eval --loss-log "$work/f32" "$@" &&
         ! cmp -s "$work/f32" "$work/expected.bf16" && ! cmp -s "$work/f32" "$work/expected.fp16"
 }
 check 'and differs from f32' halves_differ_from_f32 "$@"

@@ -2,6 +2,7 @@
 #
 # axle launch and axle train: several processes train to the numbers of one.
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 [ -f "$top_builddir/collectives/gloo/.libs/gloo.so" ] || skip_all 'the Gloo transport was not built'
 [ "$sanitizer" != thread ] || skip_all 'ThreadSanitizer does not see how Gloo synchronises'

@@ -2,6 +2,7 @@
 #
 # axle test: alone, as several processes, and where something is wrong.
 . "$top_srcdir/tests/cli/launch_support.sh"
+takes_long
 
 TMPDIR=$work/tmp
 mkdir "$TMPDIR"

@@ -2,6 +2,7 @@
 #
 # A short training run of the reference backend under valgrind: no invalid access, no leak.
 . "$top_srcdir/tests/tap.sh"
+takes_long
 
 [ "$sanitizer" = no ] || skip_all 'a sanitizer watches already'
 command -v valgrind >/dev/null 2>&1 || skip_all 'there is no valgrind'

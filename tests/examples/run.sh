@@ -4,6 +4,10 @@
 . "$top_srcdir/tests/tap.sh"
 
 examples=$top_builddir/examples
+# Sanitizers make each update many times slower.
+updates=10
+gan_updates=5
+[ "$sanitizer" = no ] || { updates=2; gan_updates=1; }
 
 # on BACKEND EXAMPLE ARGUMENT...
 on()
@@ -21,8 +25,8 @@ run_all()
     check "the tensor tour runs on $1" on "$1" 01_tensor
     check "linear regression runs on $1" on "$1" 02_linear_regression
     # That folder holds no pictures, so the synthetic ones are taken, which are fewer.
-    check "ten updates of fashion_mnist run on $1" on "$1" fashion_mnist 10 "$work/none"
-    check "five updates of the GAN run on $1" on "$1" gan 5 "$work/none"
+    check "$updates updates of fashion_mnist run on $1" on "$1" fashion_mnist "$updates" "$work/none"
+    check "$gan_updates updates of the GAN run on $1" on "$1" gan "$gan_updates" "$work/none"
 }
 
 # Two processes, two batches an update: losses of each update, and pictures at the end.

@@ -4,6 +4,7 @@
 # Mesa's rusticl compiles slowly and is opt-in for its users; here, too: OPENCL_TESTS=full, or where
 # RUSTICL_ENABLE is set.
 . "$top_srcdir/tests/opencl/support.sh"
+takes_long
 
 data=/usr/share/datasets/fashion-mnist
 if [ -d "$data" ] && "$AXLE" info | grep -q '^ *zlib *yes'; then

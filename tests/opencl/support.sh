@@ -50,9 +50,3 @@ device_names()
 {
     opencl_info devices '*' name | paste -s -d ' '
 }
-
-# For tests that take long: they are left out where OPENCL_TESTS is few.
-takes_long()
-{
-    [ "${OPENCL_TESTS-}" != few ] || skip_all 'OPENCL_TESTS=few leaves the long ones out'
-}

@@ -2,6 +2,7 @@
 #
 # What the group's tests show over the transport of the tests, over Gloo.
 . "$top_srcdir/tests/tap.sh"
+takes_long
 
 AXLE_TRANSPORT=$top_builddir/collectives/gloo/.libs/gloo.so
 export AXLE_TRANSPORT
