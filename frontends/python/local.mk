@@ -4,9 +4,12 @@
 dist_check_SCRIPTS += %D%/tests/run.sh
 TESTS += %D%/tests/run.sh
 EXTRA_DIST += \
+	%D%/tests/program.py \
 	%D%/tests/tap.py \
 	%D%/tests/test_abi.py \
+	%D%/tests/test_accelerator.py \
 	%D%/tests/test_autograd.py \
+	%D%/tests/test_data.py \
 	%D%/tests/test_library.py \
 	%D%/tests/test_nn.py \
 	%D%/tests/test_tensor.py \
@@ -15,7 +18,9 @@ EXTRA_DIST += \
 python_sources = \
 	%D%/axle/__init__.py \
 	%D%/axle/_abi.py \
+	%D%/axle/__main__.py \
 	%D%/axle/_library.py \
+	%D%/axle/accelerator.py \
 	%D%/axle/autograd.py \
 	%D%/axle/creation.py \
 	%D%/axle/device.py \
@@ -23,7 +28,16 @@ python_sources = \
 	%D%/axle/indexing.py \
 	%D%/axle/operators.py \
 	%D%/axle/random.py \
-	%D%/axle/tensor.py
+	%D%/axle/tensor.py \
+	%D%/axle/tracking.py \
+	%D%/axle/utils.py
+python_data_sources = \
+	%D%/axle/data/__init__.py \
+	%D%/axle/data/collate.py \
+	%D%/axle/data/dataset.py \
+	%D%/axle/data/loader.py \
+	%D%/axle/data/sampler.py \
+	%D%/axle/data/source.py
 python_nn_sources = \
 	%D%/axle/nn/__init__.py \
 	%D%/axle/nn/functional.py \
@@ -36,11 +50,14 @@ python_optim_sources = \
 	%D%/axle/optim/__init__.py \
 	%D%/axle/optim/lr_scheduler.py \
 	%D%/axle/optim/optimizer.py
-EXTRA_DIST += $(python_sources) $(python_nn_sources) $(python_optim_sources)
+EXTRA_DIST += \
+	$(python_sources) $(python_data_sources) $(python_nn_sources) $(python_optim_sources)
 
 if HAVE_PYTHON
 axlepydir = $(pythondir)/axle
 axlepy_PYTHON = $(python_sources)
+axlepydatadir = $(pythondir)/axle/data
+axlepydata_PYTHON = $(python_data_sources)
 axlepynndir = $(pythondir)/axle/nn
 axlepynn_PYTHON = $(python_nn_sources)
 axlepyoptimdir = $(pythondir)/axle/optim

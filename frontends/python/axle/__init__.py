@@ -26,7 +26,8 @@ from .random import get_rng_state, initial_seed, manual_seed, set_rng_state  # n
 from . import autograd  # noqa: E402
 from .autograd import inference_mode, is_grad_enabled, no_grad  # noqa: E402
 
-from . import nn, optim  # noqa: E402
+from . import data, nn, optim, utils  # noqa: E402
+from .accelerator import Accelerator  # noqa: E402
 
 float, double, half = dtypes.float32, dtypes.float64, dtypes.float16  # noqa: A001
 long, int = dtypes.int64, dtypes.int32  # noqa: A001

@@ -323,6 +323,10 @@ class Module:
         object.__setattr__(self, "_twin", twin)
         return twin
 
+    def handle(self):
+        """What the C library's prepare() and checkpoints take."""
+        return self.twin()
+
     def prepared(self, precision=0):
         """Note that an accelerator works on the twin from now on."""
         self.twin()
