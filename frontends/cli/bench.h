@@ -77,6 +77,8 @@ struct bench_subject {
     const char *rate;    /* member that tells `amount` a second, or NULL */
     double amount;
     json_t *more; /* further members, borrowed, or NULL */
+    /* Add members that are known when all is measured, or NULL. */
+    void (*tell)(const bench_pair *pair, json_t *line);
 };
 
 /* Measure it on the backends of the settings and print the results. */

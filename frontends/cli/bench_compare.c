@@ -10,6 +10,7 @@ enum { REAL_DIGITS = 9, WORKS = 2 * BENCH_MOST_BACKENDS };
 /* What came out for one backend. Seconds are for one thing that a run does. */
 typedef struct outcome {
     const bench_backend *backend;
+    const bench_pair *pair;
     double flops, bytes;
     double seconds, limit, first; /* limit 0: there is none; first: that of the first backend */
 } outcome;
@@ -79,6 +80,7 @@ static json_t *describe(const bench_settings *settings, const bench_subject *sub
         json_object_set_new(line, "limit", json_string(subject->limit));
         put_real(line, "limit_ms", o->limit * BENCH_MS);
         put_real(line, "fraction_of_limit", o->limit / o->seconds);
+        put_real(line, "times_limit", o->seconds / o->limit);
     }
     if (settings->backend_count > 1) {
         json_object_set_new(line, "spec", json_string(o->backend->spec));
@@ -89,6 +91,8 @@ static json_t *describe(const bench_settings *settings, const bench_subject *sub
         put_real(line, subject->rate, subject->amount / o->seconds);
     if (subject->more)
         json_object_update(line, subject->more);
+    if (subject->tell)
+        subject->tell(o->pair, line);
     return line;
 }
 
@@ -145,6 +149,7 @@ static int measure(const bench_settings *settings, const bench_subject *subject,
     double factor = subject->limit_factor > 0.0 ? subject->limit_factor : 1.0;
     for (int k = 0; k < n && !code; k++) {
         outcome o = {.backend = &settings->backend[k],
+                     .pair = &pair[k],
                      .flops = pair[k].flops,
                      .bytes = pair[k].bytes,
                      .seconds = seconds[place[k]] / runs,

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "axle/models.h"
-#include "bench.h"
+#include "bench_products.h"
 #include "text_model.h"
 
 enum { SIDE = 28, CLASSES = 10 };
@@ -15,11 +16,27 @@ typedef struct stepper {
     axle_model *model;
     axle_optimizer *optimizer;
     axle_batch *batch;
+    bench_work products;              /* of a language model */
+    int64_t peak_bytes, peak_process; /* in use on the device; resident, of this process */
 } stepper;
+
+/* Only until the products bring operands of their own. */
+static void note_memory(stepper *s)
+{
+    axle_device_stats stats = AXLE_DEVICE_STATS_INIT;
+    struct rusage usage;
+    if (!s->products.run || bench_products_began(s->products))
+        return;
+    if (axle_device_get_stats(axle_accelerator_device(s->accelerator), &stats) == AXLE_OK)
+        s->peak_bytes = (int64_t)stats.bytes_peak;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        s->peak_process = (int64_t)usage.ru_maxrss * 1024;
+}
 
 static int step(void *user)
 {
     stepper *s = user;
+    note_memory(s);
     if (axle_scope_push())
         return -1;
     int code = axle_optimizer_zero_grad(s->optimizer);
@@ -89,6 +106,16 @@ static int set_up(stepper *s, const char *spec, const network *n)
     return code ? code : axle_prepare(s->accelerator, s->model, s->optimizer);
 }
 
+static int create_products(const network *n, axle_device *device, bench_work *out)
+{
+    text_sizes sizes;
+    int code = text_model_sizes(n->model, &sizes);
+    const char *dtype = strcmp(n->precision, "fp16") == 0 ? "f16" : n->precision;
+    return code ? code
+                : bench_products_create(&sizes, n->rows, n->length, axle_dtype_from_name(dtype),
+                                        device, out);
+}
+
 static int create(const bench_subject *subject, const bench_backend *backend, bench_pair *out)
 {
     const network *n = subject->params;
@@ -98,15 +125,23 @@ static int create(const bench_subject *subject, const bench_backend *backend, be
     out->work = (bench_work){step, s, backend->device};
     if (strcmp(n->model, "lenet") == 0 && strcmp(n->precision, "f32") == 0)
         out->limit = bench_direct_create("lenet", (const int64_t[]){n->rows, 0, 0});
-    return set_up(s, backend->spec, n);
+    int code = AXLE_OK;
+    if (is_text_model(n->model))
+        code = create_products(n, backend->device, &s->products);
+    if (s->products.run)
+        out->limit = s->products;
+    return code ? code : set_up(s, backend->spec, n);
 }
 
 static void release(bench_pair *pair)
 {
     stepper *s = pair->work.user;
-    bench_direct_release(pair->limit);
     if (!s)
         return;
+    if (s->products.run)
+        bench_products_release(s->products);
+    else
+        bench_direct_release(pair->limit);
     axle_optimizer_release(s->optimizer);
     axle_model_release(s->model);
     axle_batch_release(s->batch);
@@ -123,6 +158,15 @@ static json_t *describe(const network *n)
     if (is_text_model(n->model))
         json_object_set_new(more, "length", json_integer((json_int_t)n->length));
     return more;
+}
+
+static void tell_memory(const bench_pair *pair, json_t *line)
+{
+    const stepper *s = pair->work.user;
+    if (!s->peak_bytes)
+        return;
+    json_object_set_new(line, "peak_bytes", json_integer((json_int_t)s->peak_bytes));
+    json_object_set_new(line, "peak_process_bytes", json_integer((json_int_t)s->peak_process));
 }
 
 static int measure(const bench_settings *settings, const char *model)
@@ -142,7 +186,9 @@ static int measure(const bench_settings *settings, const char *model)
                              .params = &n,
                              .create = create,
                              .release = release,
-                             .limit = "the network written on oneDNN",
+                             .limit = is_text_model(model) ? "its products alone"
+                                                           : "the network written on oneDNN",
+                             .tell = tell_memory,
                              .rate = "samples_per_second",
                              .amount = (double)n.rows,
                              .more = describe(&n)};

@@ -23,6 +23,8 @@ axle_SOURCES = \
 	%D%/bench_optimizer.c \
 	%D%/bench_overlap.c \
 	%D%/bench_processes.c \
+	%D%/bench_products.c \
+	%D%/bench_products.h \
 	%D%/bench_start.c \
 	%D%/bench_step.c \
 	%D%/clock.h \

@@ -27,6 +27,28 @@ int is_text_model(const char *name)
     return names_find(text_models, name) >= 0;
 }
 
+int text_model_sizes(const char *name, text_sizes *out)
+{
+    text_sizes sizes = {0, 0, 0, 0};
+    axle_transformer_config *config;
+    int code = axle_transformer_config_create(name, &config);
+    if (code)
+        return code;
+    const struct {
+        const char *key;
+        int64_t *value;
+    } wanted[] = {{"dim", &sizes.width},
+                  {"hidden_dim", &sizes.hidden},
+                  {"n_heads", &sizes.heads},
+                  {"n_layers", &sizes.layers}};
+    for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]) && !code; k++)
+        code = axle_transformer_config_get_int(config, wanted[k].key, wanted[k].value);
+    axle_transformer_config_release(config);
+    if (!code)
+        *out = sizes;
+    return code;
+}
+
 int text_model_create(const char *name, axle_model **out)
 {
     axle_transformer_config *config;

@@ -10,6 +10,13 @@
 const char *const *all_model_names(void);
 int is_text_model(const char *name);
 
+/* Widths of what goes from layer to layer and of what is within, and how many there are. */
+typedef struct text_sizes {
+    int64_t width, hidden, heads, layers;
+} text_sizes;
+
+int text_model_sizes(const char *name, text_sizes *out);
+
 /* A classifier of sequences. */
 int text_model_create(const char *name, axle_model **out);
 /* Sequences of tokens, none of them padding; in the current scope. */

@@ -41,6 +41,14 @@ check 'one line' lines 1
 check 'step measures LeNet' bench step --model lenet --batch-size 4
 check 'step takes a precision' bench step --model mlp --batch-size 4 --precision bf16
 check 'and tells it' grep -q '"precision":"bf16"' "$work/out"
+if has_backend onednn && [ "$sanitizer" = no ]; then
+    check 'step measures DistilBERT' bench step --model distilbert --batch-size 1 --length 8 \
+        --backend onednn
+    check 'beside its products' has_limit
+    check 'with the memory that it takes' grep -q '"peak_process_bytes":[1-9]' "$work/out"
+else
+    skip 'step measures DistilBERT' 'it takes oneDNN, and long with a sanitizer'
+fi
 check 'optimizer measures Adam' bench optimizer --parameters 100000
 check 'with a limit beside it' has_limit
 check 'conv measures forward and backward' bench conv --shape 2x3x8x8x4x3x2x1
