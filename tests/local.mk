@@ -235,6 +235,8 @@ conformance_programs = \
 	%D%/conformance/choice.h
 %C%_conformance_agreement_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_conformance_agreement_LDFLAGS = $(black_box_ldflags)
+%C%_conformance_large_products_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_conformance_large_products_LDFLAGS = $(black_box_ldflags)
 %D%/conformance/%.o: AM_CPPFLAGS += -I$(top_srcdir)/%D% -I$(top_srcdir)/%D%/unit
 %D%/conformance/%.o: AM_CFLAGS += $(JANSSON_CFLAGS) $(CMOCKA_CFLAGS)
 check_PROGRAMS += $(conformance_programs)
@@ -261,7 +263,9 @@ conformance_tests = \
 	%D%/conformance/golden_transformers_onednn.sh \
 	%D%/conformance/golden_transformers_openblas.sh \
 	%D%/conformance/golden_transformers_opencl.sh \
-	%D%/conformance/golden_transformers_reference.sh
+	%D%/conformance/golden_transformers_reference.sh \
+	%D%/conformance/large_products_onednn.sh \
+	%D%/conformance/large_products_openblas.sh
 TESTS += $(conformance_tests)
 
 # Models stand on the library.
@@ -309,7 +313,8 @@ model_tests += %D%/unit/track/tracker
 %D%/unit/track/%.o: AM_CFLAGS += $(JANSSON_CFLAGS)
 
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement
+check_PROGRAMS += $(unit_tests) $(model_tests) %D%/conformance/agreement \
+	%D%/conformance/large_products
 TESTS += $(unit_tests) $(model_tests) %D%/unit/group/over_gloo.sh \
 	%D%/unit/job/over_redis.sh
 else

@@ -36,11 +36,26 @@ static dnnl_status_t append_eltwise(dnnl_post_ops_t ops, const dnn_post_op *op)
     return dnnl_post_ops_append_eltwise(ops, op->algorithm, op->alpha, op->beta);
 }
 
-/* md has DNN_OPERANDS descriptors. */
-dnnl_status_t dnn_matmul_desc(dnn_md *md, dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *out)
+/* Go on to a later implementation; `desc` is destroyed where there is none. */
+static dnnl_status_t skip_impls(dnnl_primitive_desc_t desc, int skip, dnnl_primitive_desc_t *out)
 {
-    return dnnl_matmul_primitive_desc_create(out, dnn_engine(), md[DNN_SRC], md[DNN_WEIGHTS],
-                                             md[DNN_BIAS], md[DNN_DST], attr);
+    dnnl_status_t status = dnnl_success;
+    for (int k = 0; k < skip && status == dnnl_success; k++)
+        status = dnnl_primitive_desc_next_impl(desc);
+    if (status == dnnl_success)
+        *out = desc;
+    else
+        dnnl_primitive_desc_destroy(desc);
+    return status;
+}
+
+dnnl_status_t dnn_matmul_desc(const dnn_matmul_spec *spec, dnn_md *md, dnnl_primitive_attr_t attr,
+                              dnnl_primitive_desc_t *out)
+{
+    dnnl_primitive_desc_t desc;
+    dnnl_status_t status = dnnl_matmul_primitive_desc_create(
+        &desc, dnn_engine(), md[DNN_SRC], md[DNN_WEIGHTS], md[DNN_BIAS], md[DNN_DST], attr);
+    return status == dnnl_success ? skip_impls(desc, spec->skip, out) : status;
 }
 
 static dnnl_status_t first_conv_desc(const dnn_conv_spec *spec, dnn_md *md,
@@ -66,15 +81,7 @@ dnnl_status_t dnn_conv_desc(const dnn_conv_spec *spec, dnn_md *md, dnnl_primitiv
 {
     dnnl_primitive_desc_t desc;
     dnnl_status_t status = first_conv_desc(spec, md, attr, hint, &desc);
-    if (status != dnnl_success)
-        return status;
-    for (int k = 0; k < spec->skip && status == dnnl_success; k++)
-        status = dnnl_primitive_desc_next_impl(desc);
-    if (status == dnnl_success)
-        *out = desc;
-    else
-        dnnl_primitive_desc_destroy(desc);
-    return status;
+    return status == dnnl_success ? skip_impls(desc, spec->skip, out) : status;
 }
 
 #else
@@ -122,19 +129,8 @@ static dnnl_status_t append_eltwise(dnnl_post_ops_t ops, const dnn_post_op *op)
     return dnnl_post_ops_append_eltwise(ops, 1.0f, op->algorithm, op->alpha, op->beta);
 }
 
-dnnl_status_t dnn_matmul_desc(dnn_md *md, dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *out)
-{
-    dnnl_matmul_desc_t desc;
-    dnnl_status_t status =
-        dnnl_matmul_desc_init(&desc, md[DNN_SRC], md[DNN_WEIGHTS], md[DNN_BIAS], md[DNN_DST]);
-    if (status != dnnl_success)
-        return status;
-    return dnnl_primitive_desc_create(out, &desc, attr, dnn_engine(), NULL);
-}
-
-static dnnl_status_t select_desc(const dnnl_convolution_desc_t *desc, int skip,
-                                 dnnl_primitive_attr_t attr, dnnl_primitive_desc_t hint,
-                                 dnnl_primitive_desc_t *out)
+static dnnl_status_t select_desc(const_dnnl_op_desc_t desc, int skip, dnnl_primitive_attr_t attr,
+                                 dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out)
 {
     dnnl_primitive_desc_iterator_t iterator;
     dnnl_status_t status =
@@ -147,6 +143,15 @@ static dnnl_status_t select_desc(const dnnl_convolution_desc_t *desc, int skip,
         *out = dnnl_primitive_desc_iterator_fetch(iterator);
     dnnl_primitive_desc_iterator_destroy(iterator);
     return status == dnnl_success && !*out ? dnnl_out_of_memory : status;
+}
+
+dnnl_status_t dnn_matmul_desc(const dnn_matmul_spec *spec, dnn_md *md, dnnl_primitive_attr_t attr,
+                              dnnl_primitive_desc_t *out)
+{
+    dnnl_matmul_desc_t desc;
+    dnnl_status_t status =
+        dnnl_matmul_desc_init(&desc, md[DNN_SRC], md[DNN_WEIGHTS], md[DNN_BIAS], md[DNN_DST]);
+    return status == dnnl_success ? select_desc(&desc, spec->skip, attr, NULL, out) : status;
 }
 
 dnnl_status_t dnn_conv_desc(const dnn_conv_spec *spec, dnn_md *md, dnnl_primitive_attr_t attr,

@@ -47,6 +47,7 @@ typedef struct dnn_post_ops {
 typedef struct dnn_matmul_spec {
     dnn_layout src, weights, bias, dst;
     dnn_post_ops post;
+    int skip; /* how many implementations to pass over, in oneDNN's order of preference */
 } dnn_matmul_spec;
 
 enum { DNN_CONV_FORWARD, DNN_CONV_BACKWARD_DATA, DNN_CONV_BACKWARD_WEIGHTS };
@@ -57,7 +58,7 @@ typedef struct dnn_conv_spec {
     dnn_layout src, weights, bias, dst;
     dnnl_dims_t stride, dilation, pad_left, pad_right; /* dilation 0 is dense */
     dnn_post_ops post;
-    int skip; /* how many implementations to pass over, in oneDNN's order of preference */
+    int skip; /* as above */
 } dnn_conv_spec;
 
 /* Operands of a primitive, in the order in which all arrays name them. */
@@ -79,7 +80,8 @@ dnnl_status_t dnn_post_op_append(dnnl_post_ops_t ops, const dnn_post_op *op);
 
 /* Primitive descriptors; md has DNN_OPERANDS entries, NULL where there is no such operand. Backward
  * convolutions take the descriptor of their forward pass as a hint. */
-dnnl_status_t dnn_matmul_desc(dnn_md *md, dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *out);
+dnnl_status_t dnn_matmul_desc(const dnn_matmul_spec *spec, dnn_md *md, dnnl_primitive_attr_t attr,
+                              dnnl_primitive_desc_t *out);
 dnnl_status_t dnn_conv_desc(const dnn_conv_spec *spec, dnn_md *md, dnnl_primitive_attr_t attr,
                             dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out);
 

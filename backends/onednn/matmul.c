@@ -9,6 +9,7 @@
 #include "program.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How the bias reaches the result. */
 enum {
@@ -220,6 +221,48 @@ static dnn_post_ops post_ops(const builder *b, int mode)
     return post;
 }
 
+static dnn_plan *plan_of(const dnn_matmul_spec *spec)
+{
+    dnn_plan *plan;
+    if (dnn_plan_matmul(spec, &plan) != dnnl_success)
+        return NULL;
+    if (!dnn_plan_is_slow(plan))
+        return plan;
+    dnn_plan_release(plan);
+    return NULL;
+}
+
+/*
+ * Large matrices B whose rows lie whole pages apart: read where they are, they take a page a row,
+ * and a product can take twice its time, depending on where the system put the pages.
+ */
+static int wants_packing(const matmul_shape *shape)
+{
+    enum { LARGE = 256, PAGE = 4096 / sizeof(float) };
+    const matmul_operand *weights = &shape->operand[MATMUL_B];
+    return weights->dtype == AXLE_DTYPE_F32 && weights->column == 1 && weights->row % PAGE == 0 &&
+           shape->m >= LARGE && shape->n >= LARGE && shape->k >= LARGE;
+}
+
+/* Instead of `plan` one of those that pack their operands, which is as fast, if there is one. */
+static dnn_plan *prefer_packing(dnn_plan *plan, dnn_matmul_spec *spec)
+{
+    enum { MOST_IMPLS = 8 };
+    static const char packs[] = "gemm:jit";
+    for (spec->skip = 1; spec->skip < MOST_IMPLS; spec->skip++) {
+        if (strncmp(dnn_plan_impl(plan), packs, sizeof(packs) - 1) == 0)
+            return plan;
+        dnn_plan *next = plan_of(spec);
+        if (next && strncmp(dnn_plan_impl(next), packs, sizeof(packs) - 1) == 0) {
+            dnn_plan_release(plan);
+            return next;
+        }
+        if (next)
+            dnn_plan_release(next);
+    }
+    return plan;
+}
+
 static dnn_plan *plan_inner(const builder *b, int mode, uint32_t inner)
 {
     dnn_matmul_spec spec = {.src = inner_layout(b, MATMUL_A, inner),
@@ -228,13 +271,8 @@ static dnn_plan *plan_inner(const builder *b, int mode, uint32_t inner)
                             .post = post_ops(b, mode)};
     if (mode == BIAS_NATIVE)
         spec.bias = inner_layout(b, MATMUL_BIAS, inner);
-    dnn_plan *plan;
-    if (dnn_plan_matmul(&spec, &plan) != dnnl_success)
-        return NULL;
-    if (!dnn_plan_is_slow(plan))
-        return plan;
-    dnn_plan_release(plan);
-    return NULL;
+    dnn_plan *plan = plan_of(&spec);
+    return plan && wants_packing(&b->shape) ? prefer_packing(plan, &spec) : plan;
 }
 
 static program_loops outer_loops(const builder *b, uint32_t inner)

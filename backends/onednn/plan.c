@@ -160,7 +160,7 @@ static dnnl_status_t build_matmul(dnn_plan *plan, const dnn_matmul_spec *spec)
     status = attr_create(&spec->post, &attr);
     if (status != dnnl_success)
         return status;
-    status = dnn_matmul_desc(plan->md, attr, &plan->desc);
+    status = dnn_matmul_desc(spec, plan->md, attr, &plan->desc);
     dnnl_primitive_attr_destroy(attr);
     if (status != dnnl_success)
         return status;
