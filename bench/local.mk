@@ -3,6 +3,9 @@
 # What `axle bench` opens at run time to measure oneDNN called directly, so that neither libaxle nor
 # the command links oneDNN. Loops that a compiler leaves scalar are no reason for a warning.
 EXTRA_DIST += %D%/slow_link.sh
+
+# Comparisons with other frameworks, which are no dependencies; see README.md there.
+EXTRA_DIST += %D%/README.md %D%/compare.py %D%/peers/pytorch.py
 pkglib_LTLIBRARIES =
 if WITH_ONEDNN
 pkglib_LTLIBRARIES += %D%/axle-bench-onednn.la

@@ -47,6 +47,7 @@ int bench_dtype(const bench_settings *settings)
 static const bench_settings defaults = {
     .model = -1,
     .length = 128,
+    .hidden = 32,
     .repeat = 15,
     .parameters = 66000000,
 };
@@ -60,7 +61,7 @@ static const cli_option options[] = {
     BENCH_OPTION("backend", LIST, backends, .value = "B", .unset = "that of AXLE_BACKEND",
                  .help = "backend, or several separated by commas, which take turns"),
     BENCH_OPTION("shape", LIST, shapes, .value = "AxBxC", .unset = "usual ones",
-                 .help = "shape for matmul, conv, op or allreduce; may be given several times"),
+                 .help = "shape for matmul, conv, op or allreduce, which take several; of step's pictures"),
     BENCH_OPTION("op", LIST, ops, .value = "NAME", .names = bench_op_names, .unset = "all",
                  .help = "operator for op; may be given several times"),
     BENCH_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .names = bench_dtypes,
@@ -72,6 +73,8 @@ static const cli_option options[] = {
                  .help = "batch for step, start and overlap"),
     BENCH_OPTION("length", INTEGER, length, .value = "N", .low = 1, .high = MOST,
                  .help = "tokens a sequence, for distilbert"),
+    BENCH_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,
+                 .help = "width of mlp's hidden layer, for step"),
     BENCH_OPTION("precision", CHOICE, precision, .value = "TYPE", .names = bench_precisions,
                  .help = "type of products for step"),
     BENCH_OPTION("parameters", INTEGER, parameters, .value = "N", .low = 1, .high = MOST,

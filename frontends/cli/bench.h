@@ -23,7 +23,7 @@ typedef struct bench_backend {
 typedef struct bench_settings {
     int json, direct, model, dtype; /* model: position in all_model_names(), -1: not given */
     int precision;                  /* position in bench_precisions() */
-    int64_t batch_size, length, repeat, parameters;
+    int64_t batch_size, length, hidden, repeat, parameters;
     option_list shapes, ops, backends;
     bench_backend backend[BENCH_MOST_BACKENDS]; /* of `backends`, open */
     int backend_count;

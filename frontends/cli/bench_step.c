@@ -9,8 +9,6 @@
 #include "bench_products.h"
 #include "text_model.h"
 
-enum { SIDE = 28, CLASSES = 10 };
-
 typedef struct stepper {
     axle_accelerator *accelerator;
     axle_model *model;
@@ -53,11 +51,18 @@ static int step(void *user)
 
 /* ------------------------------------------------------------------ making what is measured */
 
-static int create_batch(int64_t rows, axle_batch **out)
+typedef struct network {
+    const char *model, *precision;
+    int64_t rows, length;
+    axle_image_model_options image;
+} network;
+
+static int create_batch(const network *n, axle_batch **out)
 {
-    axle_tensor *input = axle_rand(AXLE_DTYPE_F32, AXLE_DIMS(rows, 1, SIDE, SIDE));
-    axle_tensor *number = axle_arange(AXLE_DTYPE_F32, 0.0, (double)rows, 1.0);
-    axle_tensor *classes = axle_scalar(AXLE_DTYPE_F32, CLASSES);
+    axle_tensor *input = axle_rand(
+        AXLE_DTYPE_F32, AXLE_DIMS(n->rows, n->image.channels, n->image.height, n->image.width));
+    axle_tensor *number = axle_arange(AXLE_DTYPE_F32, 0.0, (double)n->rows, 1.0);
+    axle_tensor *classes = axle_scalar(AXLE_DTYPE_F32, (double)n->image.classes);
     axle_tensor *target = axle_cast(axle_remainder(number, classes), AXLE_DTYPE_I64);
     axle_batch *batch;
     if (!input || !target)
@@ -75,17 +80,12 @@ static int create_batch(int64_t rows, axle_batch **out)
     return code;
 }
 
-typedef struct network {
-    const char *model, *precision;
-    int64_t rows, length;
-} network;
-
 static int create_model(const network *n, stepper *s)
 {
     axle_module *module;
     if (is_text_model(n->model))
         return text_model_create(n->model, &s->model);
-    int code = axle_image_model_create(n->model, NULL, &module);
+    int code = axle_image_model_create(n->model, &n->image, &module);
     return code ? code : axle_classifier_create(module, &s->model);
 }
 
@@ -98,7 +98,7 @@ static int set_up(stepper *s, const char *spec, const network *n)
     int code = axle_accelerator_create(&wanted, &s->accelerator);
     if (!code)
         code = is_text_model(n->model) ? text_batch_create(n->rows, n->length, &s->batch)
-                                       : create_batch(n->rows, &s->batch);
+                                       : create_batch(n, &s->batch);
     if (!code)
         code = create_model(n, s);
     if (!code)
@@ -116,6 +116,14 @@ static int create_products(const network *n, axle_device *device, bench_work *ou
                                         device, out);
 }
 
+/* The pictures that the network written on oneDNN takes. */
+static int is_usual(const axle_image_model_options *image)
+{
+    const axle_image_model_options usual = AXLE_IMAGE_MODEL_OPTIONS_INIT;
+    return image->channels == usual.channels && image->height == usual.height &&
+           image->width == usual.width;
+}
+
 static int create(const bench_subject *subject, const bench_backend *backend, bench_pair *out)
 {
     const network *n = subject->params;
@@ -123,7 +131,7 @@ static int create(const bench_subject *subject, const bench_backend *backend, be
     if (!s)
         return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
     out->work = (bench_work){step, s, backend->device};
-    if (strcmp(n->model, "lenet") == 0 && strcmp(n->precision, "f32") == 0)
+    if (strcmp(n->model, "lenet") == 0 && strcmp(n->precision, "f32") == 0 && is_usual(&n->image))
         out->limit = bench_direct_create("lenet", (const int64_t[]){n->rows, 0, 0});
     int code = AXLE_OK;
     if (is_text_model(n->model))
@@ -157,6 +165,12 @@ static json_t *describe(const network *n)
                              "batch_size", (json_int_t)n->rows);
     if (is_text_model(n->model))
         json_object_set_new(more, "length", json_integer((json_int_t)n->length));
+    else
+        json_object_set_new(more, "shape",
+                            json_pack("[I, I, I]", (json_int_t)n->image.channels,
+                                      (json_int_t)n->image.height, (json_int_t)n->image.width));
+    if (strcmp(n->model, "mlp") == 0)
+        json_object_set_new(more, "hidden", json_integer((json_int_t)n->image.hidden));
     return more;
 }
 
@@ -169,17 +183,45 @@ static void tell_memory(const bench_pair *pair, json_t *line)
     json_object_set_new(line, "peak_process_bytes", json_integer((json_int_t)s->peak_process));
 }
 
+/* Pictures as --shape says, and how wide the hidden layer is. */
+static int set_image(const bench_settings *settings, axle_image_model_options *image)
+{
+    int64_t n[3];
+    image->hidden = settings->hidden;
+    if (!settings->shapes.count)
+        return AXLE_OK;
+    int code = bench_parse_shape(settings->shapes.item[0], 3, 3, "CxHxW", n);
+    if (code < 0)
+        return code;
+    image->channels = n[0];
+    image->height = n[1];
+    image->width = n[2];
+    return AXLE_OK;
+}
+
+/* "lenet, batch 64", "distilbert, batch 8x128, bf16" */
+static void set_about(char *out, size_t size, const network *n)
+{
+    char length[32] = "";
+    int plain = strcmp(n->precision, bench_precisions()[0]) == 0;
+    if (is_text_model(n->model))
+        snprintf(length, sizeof(length), "x%lld", (long long)n->length);
+    snprintf(out, size, "%s, batch %lld%s%s%s", n->model, (long long)n->rows, length,
+             plain ? "" : ", ", plain ? "" : n->precision);
+}
+
 static int measure(const bench_settings *settings, const char *model)
 {
-    char about[96], length[32] = "";
+    char about[96];
     network n = {.model = model,
                  .precision = bench_precisions()[settings->precision],
                  .rows = bench_batch_size(settings, model),
-                 .length = settings->length};
-    if (is_text_model(model))
-        snprintf(length, sizeof(length), "x%lld", (long long)n.length);
-    snprintf(about, sizeof(about), "%s, batch %lld%s%s%s", model, (long long)n.rows, length,
-             settings->precision ? ", " : "", settings->precision ? n.precision : "");
+                 .length = settings->length,
+                 .image = AXLE_IMAGE_MODEL_OPTIONS_INIT};
+    int code = set_image(settings, &n.image);
+    if (code)
+        return code;
+    set_about(about, sizeof(about), &n);
     bench_subject subject = {.what = "step",
                              .about = about,
                              .unit = BENCH_MS,
@@ -192,7 +234,7 @@ static int measure(const bench_settings *settings, const char *model)
                              .rate = "samples_per_second",
                              .amount = (double)n.rows,
                              .more = describe(&n)};
-    int code = bench_compare(settings, &subject);
+    code = bench_compare(settings, &subject);
     json_decref(subject.more);
     return code;
 }
