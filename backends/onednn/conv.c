@@ -92,11 +92,15 @@ static void bring_weights(builder *b, const dnn_plan *plan, uint32_t dtype)
 
 /* ------------------------------------------------------------------ the primitive */
 
-/* Whether a group has few input channels. oneDNN prefers code there that multiplies small matrices,
- * one for each place in the window, although its older code keeps more of the registers busy. */
+/* Whether a group has few input channels, or rows of results few elements. oneDNN prefers code
+ * there that multiplies small matrices, one for each place in the window, although its older code
+ * keeps more of the registers busy. */
 static int is_narrow(const builder *b)
 {
-    return b->shape.kind == DNN_CONV_FORWARD && view_of(b, DNN_WEIGHTS)->dim[1] < 16;
+    enum { FEW_CHANNELS = 16, FEW_COLUMNS = 8 };
+    const axle_view *dst = view_of(b, DNN_DST);
+    return b->shape.kind == DNN_CONV_FORWARD && (view_of(b, DNN_WEIGHTS)->dim[1] < FEW_CHANNELS ||
+                                                 dst->dim[dst->rank - 1] < FEW_COLUMNS);
 }
 
 static dnn_plan *plan_second(dnn_conv_spec spec)

@@ -60,8 +60,9 @@ enum { MOST = 1 << 30, MOST_REPEAT = 10000 };
 static const cli_option options[] = {
     BENCH_OPTION("backend", LIST, backends, .value = "B", .unset = "that of AXLE_BACKEND",
                  .help = "backend, or several separated by commas, which take turns"),
-    BENCH_OPTION("shape", LIST, shapes, .value = "AxBxC", .unset = "usual ones",
-                 .help = "shape for matmul, conv, op or allreduce, which take several; of step's pictures"),
+    BENCH_OPTION(
+        "shape", LIST, shapes, .value = "AxBxC", .unset = "usual ones",
+        .help = "shape for matmul, conv, op or allreduce, which take several; of step's pictures"),
     BENCH_OPTION("op", LIST, ops, .value = "NAME", .names = bench_op_names, .unset = "all",
                  .help = "operator for op; may be given several times"),
     BENCH_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .names = bench_dtypes,
