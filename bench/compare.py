@@ -73,7 +73,7 @@ def axle_round(args, options):
 
 
 def peer_round(args, options):
-    script = os.path.join(HERE, "peers", args.peer + ".py")
+    script = os.path.join(HERE, "peers", args.peer + "_step.py")
     result, began = run([args.python, script, *options, "--threads", str(args.threads),
                          "--repeat", str(args.repeat)], PEER_ENVIRONMENT.get(args.peer, {}))
     return {"ms": result["median_ms"], "mb": result["peak_mb"],

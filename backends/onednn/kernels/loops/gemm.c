@@ -46,7 +46,7 @@ INLINE void tile(const gemm_call *call, int64_t i, int64_t j, const int rows, co
             right[q] = load(b + q * V);
 #pragma GCC unroll 8
         for (int r = 0; r < rows; r++) {
-            const vector left = (vector){0} + a[r * call->a_row];
+            const vector left = a[r * call->a_row] - (vector){0};
 #pragma GCC unroll 2
             for (int q = 0; q < columns; q++)
                 sum[r][q] += left * right[q];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training step of PyTorch, on the networks that `axle bench step` builds.
 
-    pytorch.py WORK [--batch-size N] [--length N] [--precision no|bf16] [--threads N] [--repeat N]
+    pytorch_step.py WORK [--batch-size N] [--length N] [--precision no|bf16] [--threads N] [--repeat N]
 
 Prints one JSON object: the median of a step in milliseconds, the process's peak memory in MB, and
 the time of the first update, in seconds since 1970. The same batch is used for every step. As
