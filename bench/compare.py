@@ -37,8 +37,12 @@ WORKS = {
                    ["gpt2", "--batch-size", "4", "--length", "64"]),
 }
 
-# What a peer's documentation asks for on a CPU.
-PEER_ENVIRONMENT = {"pytorch": {"OMP_WAIT_POLICY": "passive"}}
+# A peer's script and the environment that its documentation asks for.
+PEERS = {
+    "pytorch": ("pytorch_step.py", {"OMP_WAIT_POLICY": "passive"}),
+    "tinygrad-cl": ("tinygrad_step.py", {"DEV": "CL"}),
+    "tinygrad-cpu": ("tinygrad_step.py", {"DEV": "CPU"}),
+}
 
 
 def run(command, environment):
@@ -73,9 +77,9 @@ def axle_round(args, options):
 
 
 def peer_round(args, options):
-    script = os.path.join(HERE, "peers", args.peer + "_step.py")
-    result, began = run([args.python, script, *options, "--threads", str(args.threads),
-                         "--repeat", str(args.repeat)], PEER_ENVIRONMENT.get(args.peer, {}))
+    script, environment = PEERS[args.peer]
+    result, began = run([args.python, os.path.join(HERE, "peers", script), *options, "--threads",
+                         str(args.threads), "--repeat", str(args.repeat)], environment)
     return {"ms": result["median_ms"], "mb": result["peak_mb"],
             "start_ms": 1e3 * (result["first_update"] - began), "version": result["version"]}
 
@@ -104,7 +108,7 @@ def main():
     parser.add_argument("works", nargs="*", metavar="WORK", help=", ".join(WORKS) + " [all]")
     parser.add_argument("--axle", default=os.environ.get("AXLE", "axle"))
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--peer", default="pytorch")
+    parser.add_argument("--peer", default="pytorch", choices=PEERS)
     parser.add_argument("--backend", default="onednn")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=5)
