@@ -30,6 +30,7 @@ pkginclude_HEADERS += \
 	%D%/axle/status.h \
 	%D%/axle/tensor.h \
 	%D%/axle/text.h \
+	%D%/axle/tokenizer.h \
 	%D%/axle/track.h \
 	%D%/axle/transformers.h \
 	%D%/axle/types.h

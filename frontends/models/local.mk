@@ -9,5 +9,6 @@ libaxle_models_la_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -version-info 0:
 
 include %D%/hub/local.mk
 include %D%/text/local.mk
+include %D%/tokenizers/local.mk
 include %D%/transformers/local.mk
 include %D%/vision/local.mk
