@@ -197,10 +197,11 @@ int estimate_measure(const estimate_settings *settings, const char *precision, e
                      const char **backend, const char **device)
 {
     train_settings asked = train_defaults;
-    training training = {.settings = &asked};
+    training training = {.settings = &asked, .task = train_task_of(&asked)};
     asked.optimizer = settings->optimizer;
     asked.momentum = settings->momentum;
     asked.grad_checkpoint = settings->grad_checkpoint;
+    train_complete(&asked);
     int code = measure(settings, precision, &training, out);
     if (!code) {
         const axle_device *used = axle_accelerator_device(training.accelerator);

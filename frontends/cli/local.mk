@@ -39,6 +39,9 @@ axle_SOURCES = \
 	%D%/estimate_measure.c \
 	%D%/estimate_memory.c \
 	%D%/estimate_memory.h \
+	%D%/eval.c \
+	%D%/evaluate.c \
+	%D%/evaluate.h \
 	%D%/info.c \
 	%D%/interrupt.c \
 	%D%/interrupt.h \
@@ -67,6 +70,7 @@ axle_SOURCES = \
 	%D%/loss_log.c \
 	%D%/loss_log.h \
 	%D%/main.c \
+	%D%/mean.h \
 	%D%/names.c \
 	%D%/names.h \
 	%D%/option_value.c \
@@ -80,10 +84,17 @@ axle_SOURCES = \
 	%D%/plot_scale.c \
 	%D%/plot_scale.h \
 	%D%/plot_text.c \
+	%D%/predict.c \
+	%D%/predict_output.c \
+	%D%/predict_output.h \
+	%D%/pretrained.c \
+	%D%/pretrained.h \
 	%D%/progress.c \
 	%D%/progress.h \
 	%D%/standardise.c \
 	%D%/standardise.h \
+	%D%/text_model.c \
+	%D%/text_model.h \
 	%D%/test.c \
 	%D%/test.h \
 	%D%/test_check.c \
@@ -95,18 +106,18 @@ axle_SOURCES = \
 	%D%/test_random.c \
 	%D%/test_report.c \
 	%D%/test_training.c \
-	%D%/text_model.c \
-	%D%/text_model.h \
 	%D%/train.c \
 	%D%/train.h \
 	%D%/train_adapt.c \
 	%D%/train_checkpoint.c \
-	%D%/train_data.c \
+	%D%/train_image.c \
 	%D%/train_loop.c \
 	%D%/train_optim.c \
 	%D%/train_options.c \
 	%D%/train_profile.c \
 	%D%/train_report.c \
+	%D%/train_task.c \
+	%D%/train_text.c \
 	%D%/train_track.c \
 	%D%/train_track.h
 axle_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) $(CAIRO_CFLAGS)
@@ -120,9 +131,11 @@ dist_man_MANS += \
 	%D%/axle-bench.1 \
 	%D%/axle-config.1 \
 	%D%/axle-estimate-memory.1 \
+	%D%/axle-eval.1 \
 	%D%/axle-info.1 \
 	%D%/axle-launch.1 \
 	%D%/axle-plot.1 \
+	%D%/axle-predict.1 \
 	%D%/axle-test.1 \
 	%D%/axle-train.1
 

@@ -9,7 +9,6 @@
 
 #include "../common/folder.h"
 #include "../common/whole_file.h"
-#include "axle/models.h"
 #include "interrupt.h"
 #include "train_track.h"
 
@@ -36,51 +35,6 @@ static int create_accelerator(training *training)
         return axle_error_set(AXLE_ERR_DTYPE, "--dtype: %s (%s) does not compute in %s",
                               axle_device_backend(device), axle_device_name(device), dtype);
     return axle_set_default_dtype(train_dtype(settings));
-}
-
-/* Size of the pictures, from the first one. */
-static int measure_pictures(axle_dataset *set, axle_image_model_options *out)
-{
-    axle_batch *first;
-    int code = axle_dataset_fetch(set, (const int64_t[]){0}, 1, &first);
-    if (code)
-        return code;
-    const axle_tensor *input = axle_batch_get(first, "input");
-    if (input) {
-        out->channels = axle_tensor_dim(input, 1);
-        out->height = axle_tensor_dim(input, 2);
-        out->width = axle_tensor_dim(input, 3);
-    }
-    axle_batch_release(first);
-    return input ? AXLE_OK : axle_error_code();
-}
-
-/* Cross-entropy in the element type of the parameters, whatever that of the data. */
-static axle_output classify(axle_module *module, axle_batch *batch, void *user)
-{
-    (void)user;
-    axle_tensor *input = axle_cast(axle_batch_get(batch, "input"), axle_default_dtype());
-    axle_output out = {NULL, axle_module_forward(module, input)};
-    out.loss = axle_cross_entropy(out.logits, axle_batch_get(batch, "target"), NULL);
-    if (!out.loss)
-        out.logits = NULL;
-    return out;
-}
-
-static int create_model(training *training)
-{
-    const train_settings *settings = training->settings;
-    axle_image_model_options wanted = AXLE_IMAGE_MODEL_OPTIONS_INIT;
-    wanted.hidden = settings->hidden;
-    wanted.dropout = settings->dropout;
-    wanted.classes = settings->classes;
-    int code = measure_pictures(training->train_set, &wanted);
-    if (code)
-        return code;
-    axle_module *module;
-    axle_seed((uint64_t)settings->seed);
-    code = axle_image_model_create(train_model_name(settings), &wanted, &module);
-    return code ? code : axle_model_create(module, classify, NULL, &training->model);
 }
 
 static void count_updates(training *training)
@@ -115,9 +69,9 @@ static int set_up(training *training)
     if (!code)
         code = open_outputs(training);
     if (!code)
-        code = train_open_data(training);
+        code = training->task->open_data(training);
     if (!code)
-        code = create_model(training);
+        code = training->task->create_model(training);
     if (!code)
         code = train_adapt(training);
     if (!code)
@@ -154,6 +108,8 @@ static void tear_down(training *training)
     axle_dataset_release(training->train_set);
     axle_accelerator_release(training->accelerator);
     axle_ema_release(training->ema);
+    if (training->task->close)
+        training->task->close(training);
     free(training->losses);
 }
 
@@ -162,8 +118,7 @@ static void tear_down(training *training)
 /* Enough for every f32 and for what people read. */
 enum { REAL_DIGITS = 9 };
 
-/* Path of a file of the output folder, for free(). NULL where memory runs out. */
-static char *output_path(const training *training, const char *name)
+char *train_output_path(const training *training, const char *name)
 {
     char *path;
     if (asprintf(&path, "%s/%s", training->settings->output, name) >= 0)
@@ -176,17 +131,14 @@ static int save_model(const training *training)
 {
     if (!training->settings->output || !axle_is_main_process(training->accelerator))
         return AXLE_OK;
-    char *path = output_path(training, "model.safetensors");
-    int code = path ? axle_module_save(axle_model_module(training->model), path) : AXLE_ERR_NOMEM;
-    free(path);
-    return code;
+    return training->task->save_model(training);
 }
 
 static int save_metrics(const training *training, const json_t *metrics)
 {
     if (!training->settings->output)
         return AXLE_OK;
-    char *path = output_path(training, "metrics.json");
+    char *path = train_output_path(training, "metrics.json");
     whole_file file;
     int code = path ? whole_file_open(&file, path) : AXLE_ERR_NOMEM;
     if (!code) {
@@ -215,9 +167,10 @@ static void print_metrics(const training *training, const json_t *metrics)
            json_string_value(json_object_get(metrics, "backend")), number_of(metrics, "updates"),
            number_of(metrics, "seconds"), number_of(metrics, "samples_per_second"),
            number_of(metrics, "first_loss"), number_of(metrics, "last_loss"));
-    if (training->result.evaluated)
-        printf("; test loss %.4f, accuracy %.4f", number_of(metrics, "eval_loss"),
-               number_of(metrics, "eval_accuracy"));
+    if (training->result.evaluated) {
+        fputs("; test ", stdout);
+        evaluation_print(&training->result.eval, stdout);
+    }
     putchar('\n');
 }
 
@@ -280,25 +233,39 @@ static int conclude(const training *training, int code, int started)
     return command_failed(&train_command, in_loop ? prefix : NULL);
 }
 
+/* The settings that the run has, of those that were given; or the exit code of wrong usage. */
+static int settle(const train_settings *given, train_settings *out)
+{
+    char problem[PROBLEM_SIZE];
+    if (train_task_of(given)->check(given, problem))
+        return options_usage(&train_command, "%s", problem);
+    *out = *given;
+    train_complete(out);
+    const char *contradiction = train_contradiction(out);
+    if (!contradiction)
+        return EXIT_DONE;
+    command_error(&train_command, "%s", contradiction);
+    return EXIT_USAGE;
+}
+
 static int run(const void *given, const int *operands, int n)
 {
-    training training = {.settings = given, .is_main = 1};
+    train_settings settings;
+    training training = {.settings = &settings, .task = train_task_of(given), .is_main = 1};
     (void)operands;
     (void)n;
-    const char *contradiction = train_contradiction(given);
-    if (contradiction) {
-        command_error(&train_command, "%s", contradiction);
-        return EXIT_USAGE;
-    }
+    int usage = settle(given, &settings);
+    if (usage)
+        return usage;
     interrupt_catch();
-    int code = train_profile_begin(given);
+    int code = train_profile_begin(&settings);
     if (!code)
         code = set_up(&training);
     int started = !code;
     if (!code)
         code = train(&training);
     code = conclude(&training, code, started);
-    if (train_profile_end(given, training.is_main) && !code)
+    if (train_profile_end(&settings, training.is_main) && !code)
         code = command_failed(&train_command, NULL);
     tear_down(&training);
     axle_finalize(); /* hooks tell what they have to tell */
@@ -311,7 +278,7 @@ static int run(const void *given, const int *operands, int n)
 const command train_command = {
     .name = "train",
     .summary = "train a model",
-    .about = "Train a classifier of pictures, then evaluate it on the test set.",
+    .about = "Train a model on pictures or texts, then evaluate it on the test set.",
     .options = train_options,
     .defaults = &train_defaults,
     .settings_size = sizeof(train_defaults),

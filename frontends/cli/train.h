@@ -8,13 +8,19 @@
 #include "axle/axle.h"
 #include "axle/track.h"
 #include "command.h"
+#include "evaluate.h"
 #include "loss_log.h"
+#include "option_value.h"
 #include "progress.h"
 
+/* What an option holds that was not given: a choice -1, a text NULL, a real NAN, and an integer 0.
+ * Where the default differs by task, train_complete() puts it in place. */
 typedef struct train_settings {
-    /* Positions in the lists of names; model -1: lenet, precision -1: AXLE_PRECISION, keep_best -1:
-     * none. */
-    int task, model, optimizer, schedule, dtype, wire, precision, keep_best;
+    /* Positions in the lists of names; precision -1: AXLE_PRECISION, keep_best -1: none. */
+    int task, optimizer, schedule, dtype, wire, precision, keep_best, problem;
+    const char *model, *eval, *text_column, *pair_column, *label_column, *revision;
+    int64_t max_length;
+    int no_header;
     const char *data, *output, *loss_log, *profile; /* NULL: not given */
     const char *track, *track_dir;                  /* likewise */
     const char *freeze, *lora;
@@ -38,8 +44,9 @@ typedef struct train_result {
     int64_t updates, rows;
     double seconds; /* spent in the loop */
     double first_loss, last_loss;
-    double train_loss; /* mean of the last epoch, over rows */
-    double eval_loss, eval_accuracy;
+    double train_loss;               /* mean of the last epoch, over rows */
+    double eval_loss, eval_accuracy; /* accuracy NAN where the task has none */
+    evaluation eval;
     int evaluated;
     uint64_t checksum; /* of the model */
     int equal;         /* all processes have that one */
@@ -53,9 +60,36 @@ typedef struct train_ticks {
     int64_t epochs;
 } train_ticks;
 
+struct training;
+
+/* What a run learns. Functions return AXLE_OK or a recorded error. */
+typedef struct train_task {
+    const char *name;
+    /* The field of batches that is predicted, and how often it is evaluated: after each epoch, or
+     * at the end alone. */
+    const char *labels;
+    int evaluates_epochs;
+    /* Whether options that were given go with the task: 0, or -1 with what is wrong. */
+    int (*check)(const train_settings *given, char problem[PROBLEM_SIZE]);
+    /* Put defaults in place of what was not given. */
+    void (*complete)(train_settings *settings);
+    int (*open_data)(struct training *training);
+    int (*create_model)(struct training *training);
+    /* Write the model into the output folder. */
+    int (*save_model)(const struct training *training);
+    /* Release what the task keeps for itself. NULL is fine. */
+    void (*close)(struct training *training);
+} train_task;
+
+extern const train_task train_image_task, train_text_task;
+
 /* All that a run holds; what was not made is NULL. */
 typedef struct training {
     const train_settings *settings;
+    const train_task *task;
+    struct train_text *text; /* of that task */
+    int metrics;             /* AXLE_METRICS_..., */
+    int64_t labels;          /* and of how many labels */
     axle_accelerator *accelerator;
     axle_dataset *train_set, *eval_set;
     axle_loader *loader, *eval_loader;
@@ -89,7 +123,8 @@ typedef struct training {
  * The steps of a run, in order. They return AXLE_OK or an error code with Axle's error recorded,
  * and the loops AXLE_ERR_INTERRUPTED after a signal.
  */
-int train_open_data(training *training);
+int train_create_loader(const training *training, axle_dataset *set, int train,
+                        const axle_loader_options *more, axle_loader **out);
 /* Choose what of the model is trained. */
 int train_adapt(training *training);
 /* Begin averages of the prepared parameters, where they are wanted. */
@@ -122,6 +157,12 @@ int train_compare_parameters(training *training);
 /* What there is to tell about a finished run. NULL if memory runs out. */
 json_t *train_describe(const training *training);
 
+const char *const *train_tasks(void);
+const train_task *train_task_of(const train_settings *settings);
+/* Put the task's defaults in place of what was not given. */
+void train_complete(train_settings *settings);
+/* Path of a file of the output folder, for free(). NULL where memory runs out. */
+char *train_output_path(const training *training, const char *name);
 const char *const *train_optimizers(void);
 const char *const *train_schedules(void);
 /* Whether the settings contradict each other: a message for the user, else NULL. */
@@ -135,6 +176,7 @@ int train_wire(const train_settings *settings);
 const char *train_precision(const train_settings *settings);
 const char *const *train_dtypes(void);
 
-enum { TRAIN_DEFAULT_OPTIMIZER = 1, TRAIN_DEFAULT_SCHEDULE = 0 };
+/* Of pictures, and of what the memory of a run is estimated for. */
+enum { TRAIN_DEFAULT_OPTIMIZER = 1 };
 
 #endif

@@ -5,28 +5,9 @@
 
 #include "clock.h"
 #include "interrupt.h"
+#include "mean.h"
 #include "train.h"
 #include "train_track.h"
-
-/* A mean of losses that are means over rows themselves. */
-typedef struct mean {
-    double sum, only; /* `only` is the value while there is but one, free of rounding */
-    int64_t rows;
-    int batches;
-} mean;
-
-static void mean_add(mean *mean, double value, int64_t rows)
-{
-    mean->sum += value * (double)rows;
-    mean->only = value;
-    mean->rows += rows;
-    mean->batches++;
-}
-
-static double mean_value(const mean *mean)
-{
-    return mean->batches == 1 ? mean->only : mean->sum / (double)mean->rows;
-}
 
 /* ------------------------------------------------------------------ training */
 
@@ -53,13 +34,6 @@ static int train_batch(training *training, axle_batch *batch, double *loss, int 
     return code;
 }
 
-/* A mean over the rows of all processes. */
-static int mean_of_all(training *training, const mean *mean, double *out)
-{
-    double own = mean->rows > 0 ? mean_value(mean) : 0.0;
-    return axle_weighted_mean(training->accelerator, own, (double)mean->rows, out);
-}
-
 /* Seconds waited for other processes; negative where there are none. */
 static double waited_so_far(const training *training)
 {
@@ -72,7 +46,7 @@ static int note_update(training *training, const mean *window)
 {
     train_result *result = &training->result;
     double loss;
-    int code = mean_of_all(training, window, &loss);
+    int code = mean_of_all(training->accelerator, window, &loss);
     if (code)
         return code;
     code = train_checkpoint_note(training, loss);
@@ -99,7 +73,7 @@ static int save(training *training, const mean *epoch)
     double processes = axle_process_count(training->accelerator), rows = (double)epoch->rows;
     if (!train_checkpoint_is_due(training))
         return AXLE_OK;
-    int code = mean_of_all(training, epoch, &training->epoch_loss);
+    int code = mean_of_all(training->accelerator, epoch, &training->epoch_loss);
     if (!code)
         code = axle_weighted_mean(training->accelerator, rows, 1.0, &training->epoch_rows);
     training->epoch_rows *= processes;
@@ -142,11 +116,11 @@ static int train_epoch(training *training)
             code = AXLE_ERR_INTERRUPTED;
         if (code || result->updates == training->updates) {
             axle_loader_break(training->loader);
-            return code ? code : mean_of_all(training, &epoch, &result->train_loss);
+            return code ? code : mean_of_all(training->accelerator, &epoch, &result->train_loss);
         }
     }
     int code = axle_loader_status(training->loader);
-    return code ? code : mean_of_all(training, &epoch, &result->train_loss);
+    return code ? code : mean_of_all(training->accelerator, &epoch, &result->train_loss);
 }
 
 /* The rows of all processes. */
@@ -159,6 +133,25 @@ static int sum_rows(training *training)
     return code;
 }
 
+/* Where the task wants it, evaluate between epochs; the last one's turn comes when the model is
+ * finished. */
+static int end_epoch(training *training)
+{
+    if (!training->task->evaluates_epochs || !training->eval_loader ||
+        training->result.updates == training->updates)
+        return AXLE_OK;
+    int code = train_evaluate_now(training);
+    if (code)
+        return code;
+    progress_end(&training->progress);
+    if (!training->settings->quiet && training->is_main) {
+        fprintf(stderr, "epoch %lld: test ", (long long)axle_loader_epoch(training->loader));
+        evaluation_print(&training->result.eval, stderr);
+        putc('\n', stderr);
+    }
+    return train_track_evaluation(training);
+}
+
 int train_loop(training *training)
 {
     const train_settings *settings = training->settings;
@@ -169,8 +162,11 @@ int train_loop(training *training)
         settings->epochs, training->updates, settings->log_every, waited_so_far(training));
     training->progress.before = training->result.updates;
     double start = clock_seconds();
-    while (!code && training->result.updates < training->updates)
+    while (!code && training->result.updates < training->updates) {
         code = train_epoch(training);
+        if (!code)
+            code = end_epoch(training);
+    }
     if (!code)
         code = axle_device_synchronize(axle_accelerator_device(training->accelerator));
     if (!code)
@@ -182,68 +178,22 @@ int train_loop(training *training)
 
 /* ------------------------------------------------------------------ evaluation */
 
-/* Number of rows whose largest logit is the target's. */
-static int count_correct(axle_tensor *logits, axle_tensor *target, double *correct)
-{
-    axle_tensor *hits = axle_eq(axle_argmax(logits, 1, 0), target);
-    axle_tensor *sum = axle_sum_all(axle_cast(hits, AXLE_DTYPE_F32));
-    return axle_tensor_item(sum, correct);
-}
-
-static int evaluate_batch(training *training, axle_batch *batch, mean *losses, double *correct)
-{
-    double loss, hits;
-    if (axle_batch_weight(batch) == 0)
-        return AXLE_OK;
-    axle_output out = axle_model_forward(training->model, batch);
-    int code = count_correct(out.logits, axle_batch_get(batch, "target"), &hits);
-    if (!code)
-        code = axle_tensor_item(out.loss, &loss);
-    if (code)
-        return code;
-    mean_add(losses, loss, axle_batch_rows(batch));
-    *correct += hits;
-    return interrupt_signal() ? AXLE_ERR_INTERRUPTED : AXLE_OK;
-}
-
-static int evaluate_all(training *training)
-{
-    mean losses = {0.0, 0.0, 0, 0};
-    double correct = 0.0;
-    axle_batch *batch;
-    while (axle_loader_next(training->eval_loader, &batch)) {
-        int code = evaluate_batch(training, batch, &losses, &correct);
-        if (code) {
-            axle_loader_break(training->eval_loader);
-            return code;
-        }
-    }
-    int code = axle_loader_status(training->eval_loader);
-    if (code)
-        return code;
-    double rows = (double)losses.rows, share = rows > 0.0 ? correct / rows : 0.0;
-    code = mean_of_all(training, &losses, &training->result.eval_loss);
-    if (!code)
-        code =
-            axle_weighted_mean(training->accelerator, share, rows, &training->result.eval_accuracy);
-    training->result.evaluated = !code;
-    return code;
-}
-
 int train_evaluate(training *training)
 {
-    axle_module *module = axle_model_module(training->model);
+    train_result *result = &training->result;
     if (!training->eval_loader)
         return AXLE_OK;
+    const evaluation_of subject = {training->accelerator,  training->model,   training->eval_loader,
+                                   training->task->labels, training->metrics, training->labels};
     int code = axle_prepare(training->accelerator, training->eval_loader);
+    if (!code)
+        code = evaluate(&subject, &result->eval);
     if (code)
         return code;
-    axle_module_train(module, 0);
-    axle_no_grad_push();
-    code = evaluate_all(training);
-    axle_no_grad_pop();
-    axle_module_train(module, 1);
-    return code;
+    result->eval_loss = result->eval.loss;
+    result->eval_accuracy = evaluation_value(&result->eval, "accuracy");
+    result->evaluated = 1;
+    return AXLE_OK;
 }
 
 int train_evaluate_now(training *training)

@@ -6,12 +6,6 @@
 #include "train.h"
 #include "train_track.h"
 
-static const char *const *tasks(void)
-{
-    static const char *const names[] = {"image", NULL};
-    return names;
-}
-
 static const char *const *train_wires(void)
 {
     static const char *const names[] = {"none", "bf16", "f16", NULL};
@@ -40,9 +34,10 @@ const char *const *train_dtypes(void)
     return names;
 }
 
-const char *train_model_name(const train_settings *settings)
+static const char *const *train_problems(void)
 {
-    return settings->model < 0 ? "lenet" : axle_image_model_names()[settings->model];
+    static const char *const names[] = {"single-label", "multi-label", "regression", NULL};
+    return names;
 }
 
 int train_dtype(const train_settings *settings)
@@ -51,19 +46,16 @@ int train_dtype(const train_settings *settings)
 }
 
 const train_settings train_defaults = {
-    .model = -1,
     .precision = -1,
     .keep_best = -1,
-    .optimizer = TRAIN_DEFAULT_OPTIMIZER,
-    .schedule = TRAIN_DEFAULT_SCHEDULE,
-    .epochs = 1,
-    .batch_size = 64,
-    .hidden = 32,
-    .classes = 10,
+    .problem = -1,
+    .optimizer = -1,
+    .schedule = -1,
     .workers = 0,
-    .eval_batch_size = 250,
     .log_every = 100,
-    .lr = 1e-3,
+    .lr = NAN,
+    .warmup_ratio = NAN,
+    .dropout = NAN,
     .weight_decay = NAN,
 };
 
@@ -73,26 +65,48 @@ enum { MOST = 1 << 30, MOST_WORKERS = 64, MOST_CLASSES = 256 };
     CLI_OPTION(label, type, train_settings, field, __VA_ARGS__)
 
 const cli_option train_options[] = {
-    TRAIN_OPTION("task", CHOICE, task, .value = "TASK", .help = "what to learn", .names = tasks),
-    TRAIN_OPTION("model", CHOICE, model, .value = "MODEL", .help = "network", .unset = "lenet",
+    TRAIN_OPTION("task", CHOICE, task, .value = "TASK", .help = "what to learn",
+                 .names = train_tasks),
+    TRAIN_OPTION("model", TEXT, model, .value = "MODEL", .unset = "lenet; text: a tiny DistilBERT",
+                 .help = "network; of texts a folder, or a name on the hub. Of pictures",
                  .names = axle_image_model_names),
-    TRAIN_OPTION("data", FOLDER, data, .value = "DIR", .unset = "synthetic pictures",
-                 .help = "folder of IDX files (MNIST's format, plain or .gz)"),
+    TRAIN_OPTION("revision", TEXT, revision, .value = "NAME", .unset = "main",
+                 .help = "branch, tag or commit of the model on the hub"),
+    TRAIN_OPTION("data", FILE, data, .value = "PATH", .unset = "synthetic ones",
+                 .help =
+                     "folder of pictures as IDX files (MNIST's format, plain or .gz), or file of "
+                     "texts (.tsv, .csv, .jsonl)"),
+    TRAIN_OPTION("eval", FILE, eval, .value = "FILE", .unset = "none",
+                 .help = "texts to evaluate on after each epoch"),
+    TRAIN_OPTION("problem", CHOICE, problem, .value = "KIND", .unset = "single-label",
+                 .names = train_problems, .help = "what labels of texts are"),
+    TRAIN_OPTION("text-column", TEXT, text_column, .value = "NAME", .unset = "text, sentence, 0",
+                 .help = "column of the texts, by name or number from 0"),
+    TRAIN_OPTION("pair-column", TEXT, pair_column, .value = "NAME", .unset = "text_pair, sentence2",
+                 .help = "column of second texts"),
+    TRAIN_OPTION("label-column", TEXT, label_column, .value = "NAME", .unset = "label, labels",
+                 .help = "column of the labels"),
+    TRAIN_OPTION("no-header", FLAG, no_header,
+                 .help = "the files' first line holds no names; the last column has the labels"),
+    TRAIN_OPTION("max-length", INTEGER, max_length, .value = "N", .low = 2, .high = MOST,
+                 .unset = "512, or what the model takes",
+                 .help = "tokens of a text; longer ones are cut"),
     TRAIN_OPTION("epochs", INTEGER, epochs, .value = "N", .low = 1, .high = MOST,
-                 .help = "passes over the data"),
+                 .unset = "1; text: 3, without --model 5", .help = "passes over the data"),
     TRAIN_OPTION("batch-size", INTEGER, batch_size, .value = "N", .low = 1, .high = MOST,
-                 .help = "samples a batch"),
-    TRAIN_OPTION("lr", REAL, lr, .value = "X", .help = "learning rate"),
-    TRAIN_OPTION("optimizer", CHOICE, optimizer, .value = "NAME", .help = "update rule",
-                 .names = train_optimizers),
+                 .unset = "64; text: 32", .help = "samples a batch"),
+    TRAIN_OPTION("lr", REAL, lr, .value = "X", .unset = "0.001; text: 5e-5, without --model 0.002",
+                 .help = "learning rate"),
+    TRAIN_OPTION("optimizer", CHOICE, optimizer, .value = "NAME", .unset = "adam; text: adamw",
+                 .help = "update rule", .names = train_optimizers),
     TRAIN_OPTION("momentum", REAL, momentum, .value = "X", .high = 1,
                  .help = "momentum of sgd and rmsprop"),
     TRAIN_OPTION("weight-decay", REAL, weight_decay, .value = "X", .unset = "the optimizer's",
                  .help = "weight decay"),
     TRAIN_OPTION("schedule", CHOICE, schedule, .value = "NAME", .help = "learning rate over time",
-                 .names = train_schedules),
+                 .unset = "trapezoid; text: linear", .names = train_schedules),
     TRAIN_OPTION("warmup-ratio", REAL, warmup_ratio, .value = "R", .high = 1,
-                 .unset = "0; trapezoid 0.1, one-cycle 0.3",
+                 .unset = "0; trapezoid and text's linear 0.1, one-cycle 0.3",
                  .help = "share of the updates in which the learning rate rises"),
     TRAIN_OPTION("accumulate", INTEGER, accumulate, .value = "N", .low = 1, .high = MOST,
                  .unset = "AXLE_ACCUMULATE, else 1", .help = "batches an update"),
@@ -114,11 +128,12 @@ const cli_option train_options[] = {
     TRAIN_OPTION("grad-checkpoint", FLAG, grad_checkpoint,
                  .help = "compute blocks again in backward instead of keeping their results"),
     TRAIN_OPTION("dropout", REAL, dropout, .value = "P", .high = 0.999,
-                 .help = "dropout before the last layer of lenet and mlp"),
-    TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST,
+                 .unset = "0; text: the model's",
+                 .help = "dropout before the last layer of lenet and mlp; of texts all dropout"),
+    TRAIN_OPTION("hidden", INTEGER, hidden, .value = "N", .low = 1, .high = MOST, .unset = "32",
                  .help = "width of mlp's hidden layer"),
     TRAIN_OPTION("classes", INTEGER, classes, .value = "N", .low = 2, .high = MOST_CLASSES,
-                 .help = "number of classes"),
+                 .unset = "10", .help = "number of classes of pictures"),
     TRAIN_OPTION("dtype", CHOICE, dtype, .value = "TYPE", .help = "element type",
                  .names = train_dtypes),
     TRAIN_OPTION("precision", CHOICE, precision, .value = "TYPE", .names = train_precisions,
@@ -130,10 +145,10 @@ const cli_option train_options[] = {
     TRAIN_OPTION("workers", INTEGER, workers, .value = "N", .high = MOST_WORKERS,
                  .help = "threads that prepare batches ahead; 0: the one that trains"),
     TRAIN_OPTION("eval-batch-size", INTEGER, eval_batch_size, .value = "N", .low = 1, .high = MOST,
-                 .help = "samples a batch in evaluation"),
+                 .unset = "250; text: 64", .help = "samples a batch in evaluation"),
     TRAIN_OPTION("no-eval", FLAG, no_eval, .help = "do not evaluate on the test set"),
     TRAIN_OPTION("output", FOLDER, output, .value = "DIR",
-                 .help = "write model.safetensors and metrics.json there"),
+                 .help = "write the model and metrics.json there"),
     TRAIN_OPTION("save-every", INTEGER, save_every, .value = "N", .high = MOST, .unset = "off",
                  .help = "write a checkpoint into the output folder after every N updates"),
     TRAIN_OPTION("keep", INTEGER, keep, .value = "N", .high = MOST, .unset = "all",

@@ -2,6 +2,7 @@
 /* What a run tells at its end. */
 #define _GNU_SOURCE 1
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -40,7 +41,7 @@ static int put_run(json_t *object, const training *training, const axle_device *
 {
     const train_settings *settings = training->settings;
     const axle_module *module = axle_model_module(training->model);
-    int wrong = put_text(object, "task", "image");
+    int wrong = put_text(object, "task", training->task->name);
     wrong |= put_text(object, "model", train_model_name(settings));
     wrong |= put_integer(object, "parameters", axle_module_parameter_count(module));
     wrong |= put_integer(object, "trainable_parameters", training->trainable);
@@ -52,8 +53,10 @@ static int put_run(json_t *object, const training *training, const axle_device *
     wrong |= put_text(object, "optimizer", train_optimizers()[settings->optimizer]);
     wrong |= put_text(object, "schedule", train_schedules()[settings->schedule]);
     wrong |= put_integer(object, "seed", settings->seed);
-    wrong |= put_real(object, "input_mean", training->input_mean);
-    wrong |= put_real(object, "input_std", training->input_std);
+    if (training->input_std > 0.0) {
+        wrong |= put_real(object, "input_mean", training->input_mean);
+        wrong |= put_real(object, "input_std", training->input_std);
+    }
     return wrong | put_integer(object, "epochs", settings->epochs);
 }
 
@@ -67,8 +70,11 @@ static int put_result(json_t *object, const train_result *result)
     wrong |= put_real(object, "last_loss", result->last_loss);
     wrong |= put_real(object, "train_loss", result->train_loss);
     wrong |= json_object_set_new(object, "eval_loss", real_or_null(known, result->eval_loss));
+    int counted = known && isfinite(result->eval_accuracy);
     wrong |=
-        json_object_set_new(object, "eval_accuracy", real_or_null(known, result->eval_accuracy));
+        json_object_set_new(object, "eval_accuracy", real_or_null(counted, result->eval_accuracy));
+    wrong |= json_object_set_new(object, "eval_metrics",
+                                 known ? evaluation_describe(&result->eval) : json_null());
     wrong |= put_real(object, "seconds", result->seconds);
     return wrong | put_real(object, "samples_per_second", speed);
 }

@@ -122,15 +122,24 @@ int train_track_update(training *training, double loss)
                                          {"samples_per_second", rows / fmax(seconds, 1e-9)}));
 }
 
-int train_track_end(training *training)
+int train_track_evaluation(training *training)
 {
-    const train_result *result = &training->result;
-    int code = AXLE_OK;
+    const evaluation *eval = &training->result.eval;
+    char names[EVALUATION_MOST][32];
+    axle_metric metrics[EVALUATION_MOST + 1] = {{"eval/loss", eval->loss}};
     if (!training->tracker)
         return AXLE_OK;
-    if (result->evaluated)
-        code = axle_tracker_log(training->tracker, result->updates,
-                                AXLE_METRICS({"eval/loss", result->eval_loss},
-                                             {"eval/accuracy", result->eval_accuracy}));
+    for (int k = 0; k < eval->count; k++) {
+        snprintf(names[k], sizeof(names[k]), "eval/%s", eval->name[k]);
+        metrics[k + 1] = (axle_metric){names[k], eval->value[k]};
+    }
+    return axle_tracker_log(training->tracker, training->result.updates, metrics, eval->count + 1);
+}
+
+int train_track_end(training *training)
+{
+    if (!training->tracker)
+        return AXLE_OK;
+    int code = training->result.evaluated ? train_track_evaluation(training) : AXLE_OK;
     return code ? code : axle_tracker_finish(training->tracker);
 }

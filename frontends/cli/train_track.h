@@ -12,7 +12,9 @@
 int train_track_begin(training *training);
 /* After an update. */
 int train_track_update(training *training, double loss);
-/* After evaluation. */
+/* After an evaluation. */
+int train_track_evaluation(training *training);
+/* At the end, with the last evaluation. */
 int train_track_end(training *training);
 /* Comma-separated kinds of trackers: the check of the option. */
 int train_track_check(const char *text, char *problem);

@@ -5,9 +5,8 @@
  *
  *     axle_dataset *set;
  *     axle_text_options options = AXLE_TEXT_OPTIONS_INIT;
- *     axle_text_encoder encoder = AXLE_TEXT_ENCODER_INIT;
+ *     axle_text_encoder encoder = axle_text_encoder_of(tokenizer);
  *     options.max_length = 128;
- *     encoder.encode = encode;
  *     axle_text_dataset_open("reviews.tsv", &options, &encoder, &set);
  *     axle_loader_create(set, &loader_options, &loader);
  *
@@ -21,6 +20,7 @@
 
 #include "axle/data.h"
 #include "axle/records.h"
+#include "axle/tokenizer.h"
 
 AXLE_BEGIN_DECLS
 
@@ -47,6 +47,10 @@ typedef struct axle_text_encoder {
     {                                                                                              \
         sizeof(axle_text_encoder), NULL, NULL, 0                                                   \
     }
+
+/** A tokenizer as an encoder, with its special tokens; of pairs the longer text is cut first. The
+ * tokenizer must live as long as the encoder is used. */
+AXLE_API axle_text_encoder axle_text_encoder_of(axle_tokenizer *tokenizer);
 
 /* ------------------------------------------------------------------ sets */
 
@@ -130,6 +134,8 @@ AXLE_API int axle_synthetic_text_dataset_create(int64_t n, uint64_t seed,
 /** The vocabulary of that set, NULL-terminated: [PAD], [UNK], [CLS], [SEP], [MASK], and all words
  * and marks, in lower case and separated by spaces in its texts. */
 AXLE_API const char *const *axle_synthetic_text_words(void);
+/** A WordPiece tokenizer of that vocabulary. AXLE_ERR_UNSUPPORTED where there are no tokenizers. */
+AXLE_API int axle_synthetic_tokenizer_create(axle_tokenizer **out);
 
 /* ------------------------------------------------------------------ batches of like lengths */
 

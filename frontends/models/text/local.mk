@@ -3,6 +3,7 @@
 # Data sets of texts, and metrics.
 libaxle_models_la_SOURCES += \
 	%D%/dataset.c \
+	%D%/encoder.c \
 	%D%/label_fields.c \
 	%D%/label_fields.h \
 	%D%/label_names.c \

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "pretrained.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "axle/hub.h"
+#include "axle/metrics.h"
+#include "axle/status.h"
+#include "interrupt.h"
+
+enum { MOST_TOKENS = 512, PERCENT = 100 };
+
+static const char *const problems[] = {
+    [AXLE_TEXT_CLASSES] = "single_label_classification",
+    [AXLE_TEXT_LABEL_SETS] = "multi_label_classification",
+    [AXLE_TEXT_NUMBERS] = "regression",
+};
+
+_Static_assert((int)AXLE_TEXT_CLASSES == (int)AXLE_METRICS_CLASSES &&
+                   (int)AXLE_TEXT_LABEL_SETS == (int)AXLE_METRICS_LABEL_SETS &&
+                   (int)AXLE_TEXT_NUMBERS == (int)AXLE_METRICS_NUMBERS,
+               "kinds of labels and metrics have the same numbers");
+
+const char *pretrained_problem_name(int kind)
+{
+    return problems[kind];
+}
+
+int pretrained_problem_of(const axle_transformer_config *config)
+{
+    const char *name = axle_transformer_config_get_string(config, "problem_type");
+    for (int kind = AXLE_TEXT_CLASSES; name && kind <= AXLE_TEXT_NUMBERS; kind++)
+        if (strcmp(problems[kind], name) == 0)
+            return kind;
+    return axle_transformer_config_label_count(config) == 1 ? AXLE_TEXT_NUMBERS : AXLE_TEXT_CLASSES;
+}
+
+/* A line that redraws itself. */
+static int show_download(const axle_hub_progress *progress, void *user)
+{
+    (void)user;
+    double share = progress->total > 0 ? (double)progress->done / (double)progress->total : 0.0;
+    fprintf(stderr, "\r\033[K%s: %s (%d of %d) %.0f %%", progress->model, progress->file,
+            progress->index + 1, progress->count, share * PERCENT);
+    if (progress->index + 1 == progress->count && progress->done == progress->total)
+        fputs("\r\033[K", stderr);
+    return interrupt_signal() != 0;
+}
+
+static int stop_download(const axle_hub_progress *progress, void *user)
+{
+    (void)progress;
+    (void)user;
+    return interrupt_signal() != 0;
+}
+
+/* What the model has positions for, and its tokenizer gives. RoBERTa's count from behind the
+ * padding token's. */
+static int64_t longest(const axle_transformer_config *config, const axle_tokenizer *tokenizer)
+{
+    int64_t positions = MOST_TOKENS, most = axle_tokenizer_max_length(tokenizer);
+    if (axle_transformer_config_get_int(config, "max_position_embeddings", &positions))
+        axle_error_clear();
+    if (strcmp(axle_transformer_config_model_type(config), "roberta") == 0)
+        positions -= axle_tokenizer_pad_id(tokenizer) + 1;
+    return most > 0 && most < positions ? most : positions;
+}
+
+int pretrained_find(const char *name, const char *revision, axle_accelerator *accelerator,
+                    int quiet, pretrained *out)
+{
+    axle_hub_options options = AXLE_HUB_OPTIONS_INIT;
+    axle_transformer_config *config;
+    options.revision = revision;
+    options.accelerator = accelerator;
+    options.progress = quiet || !isatty(STDERR_FILENO) ? stop_download : show_download;
+    int code = axle_hub_resolve(name, &options, &out->folder);
+    if (!code)
+        code = axle_transformer_config_read(out->folder, &config);
+    if (code)
+        return code;
+    code = axle_tokenizer_open(out->folder, &out->tokenizer);
+    if (!code)
+        out->max_length = longest(config, out->tokenizer);
+    axle_transformer_config_release(config);
+    return code;
+}
+
+void pretrained_release(pretrained *model)
+{
+    axle_free(model->folder);
+    axle_tokenizer_release(model->tokenizer);
+    *model = (pretrained){0};
+}
