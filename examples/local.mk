@@ -5,6 +5,7 @@ example_programs = \
 	%D%/01_tensor \
 	%D%/02_linear_regression \
 	%D%/fashion_mnist \
+	%D%/finetune \
 	%D%/gan
 noinst_PROGRAMS += $(example_programs)
 EXTRA_DIST += %D%/demo.sh
@@ -17,6 +18,8 @@ example_ldflags = $(AM_LDFLAGS) -no-install
 %C%_02_linear_regression_LDFLAGS = $(example_ldflags)
 %C%_fashion_mnist_LDADD = libaxle-models.la libaxle.la
 %C%_fashion_mnist_LDFLAGS = $(example_ldflags)
+%C%_finetune_LDADD = libaxle-models.la libaxle.la
+%C%_finetune_LDFLAGS = $(example_ldflags)
 %C%_gan_LDADD = libaxle-track.la libaxle.la
 %C%_gan_LDFLAGS = $(example_ldflags)
 

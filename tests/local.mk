@@ -432,6 +432,7 @@ cli_tests = \
 	%D%/cli/launch_output.sh \
 	%D%/cli/meeting.sh \
 	%D%/cli/test.sh \
+	%D%/cli/text.sh \
 	%D%/cli/plot.sh \
 	%D%/cli/precision.sh \
 	%D%/cli/processes.sh \

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_OPTIONS = 64, MAX_OPERANDS = 16, MAX_LIST = 16 };
+enum { MAX_OPTIONS = 64, MAX_OPERANDS = 16, MAX_LIST = 256 };
 
 /* What is at the option's offset in the settings. */
 typedef enum option_kind {

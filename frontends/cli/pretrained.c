@@ -3,6 +3,7 @@
 #include "pretrained.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,8 +90,40 @@ int pretrained_find(const char *name, const char *revision, axle_accelerator *ac
     return code;
 }
 
+static int name_labels(pretrained *model)
+{
+    const axle_transformer_config *config = axle_transformer_config_of(model->model);
+    model->kind = pretrained_problem_of(config);
+    model->labels = axle_transformer_config_label_count(config);
+    model->names = calloc((size_t)model->labels + 1, sizeof(*model->names));
+    if (!model->names)
+        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
+    for (int64_t k = 0; k < model->labels; k++) {
+        const char *name = axle_transformer_config_label(config, k);
+        model->names[k] = name ? name : "";
+    }
+    return AXLE_OK;
+}
+
+int pretrained_load(pretrained *model)
+{
+    axle_load_report *report = NULL;
+    axle_pretrained_options options = AXLE_PRETRAINED_OPTIONS_INIT;
+    options.report = &report;
+    int code = axle_transformer_from_pretrained(model->folder, "sequence-classification", &options,
+                                                &model->model);
+    /* Random values would answer as if they knew. */
+    if (!code && report->missing[0])
+        code = axle_error_set(AXLE_ERR_STATE, "%s is not trained for this: it has no %s",
+                              model->folder, report->missing[0]);
+    axle_load_report_release(report);
+    return code ? code : name_labels(model);
+}
+
 void pretrained_release(pretrained *model)
 {
+    axle_model_release(model->model);
+    free(model->names);
     axle_free(model->folder);
     axle_tokenizer_release(model->tokenizer);
     *model = (pretrained){0};

@@ -11,6 +11,11 @@ typedef struct pretrained {
     char *folder; /* for axle_free() */
     axle_tokenizer *tokenizer;
     int64_t max_length; /* that the model takes */
+    /* After pretrained_load(): */
+    axle_model *model;
+    int kind; /* of its labels: AXLE_TEXT_... */
+    int64_t labels;
+    const char **names; /* of them, NULL-terminated */
 } pretrained;
 
 /* Starts as {0}, and is released also after failure.
@@ -18,6 +23,8 @@ typedef struct pretrained {
  * @param quiet        show no download */
 int pretrained_find(const char *name, const char *revision, axle_accelerator *accelerator,
                     int quiet, pretrained *out);
+/* Load the model that was found, as a classifier or regressor of texts. */
+int pretrained_load(pretrained *model);
 void pretrained_release(pretrained *model);
 
 /* Kinds of labels: AXLE_TEXT_..., which AXLE_METRICS_... follow, and problem_type of config.json.

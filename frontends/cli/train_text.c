@@ -80,6 +80,15 @@ static int open_sets(training *training)
                     &training->eval_set);
 }
 
+/* Processes pad their rows alike, so that dropout does not depend on how many there are. */
+static int64_t make_batches(int64_t epoch, int64_t n, int64_t *order, int64_t *ends, void *user)
+{
+    training *training = user;
+    int64_t count = axle_length_groups_batches(epoch, n, order, ends, training->text->groups);
+    int code = count < 0 ? AXLE_OK : axle_text_pad_batches(training->train_set, order, ends, count);
+    return code ? code : count;
+}
+
 /* Batches of like lengths, as large as those of all processes together. */
 static int create_groups(training *training)
 {
@@ -103,8 +112,8 @@ static int create_loaders(training *training)
     int code = create_groups(training);
     if (code)
         return code;
-    options.batches = axle_length_groups_batches;
-    options.batches_user = training->text->groups;
+    options.batches = make_batches;
+    options.batches_user = training;
     code = train_create_loader(training, training->train_set, 1, &options, &training->loader);
     if (!code && training->eval_set)
         code = train_create_loader(training, training->eval_set, 0, NULL, &training->eval_loader);

@@ -121,6 +121,15 @@ AXLE_API const char *axle_text_of(const axle_dataset *set, int64_t row, const ch
 /** Number of tokens of each row, special ones included. @param out  as many as the set has rows. */
 AXLE_API int axle_text_lengths(const axle_dataset *set, int64_t *out);
 
+/**
+ * Pad rows, from now on, to the longest of the batch that they are in, also where fewer of it are
+ * fetched at once: processes that share a batch then draw the dropout that one process would. For
+ * samplers of batches, which have just made them; not while rows are fetched.
+ * @param order, ends, count  as an axle_batches_fn gives them. Rows in no batch are as before.
+ */
+AXLE_API int axle_text_pad_batches(axle_dataset *set, const int64_t *order, const int64_t *ends,
+                                   int64_t count);
+
 /* ------------------------------------------------------------------ texts that are made up */
 
 /**

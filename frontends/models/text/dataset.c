@@ -16,6 +16,7 @@ typedef struct text_set {
     text_labels labels;
     text_tokens tokens;
     int64_t pad_id, multiple;
+    int64_t *widths; /* (rows) to pad to at least, or NULL */
 } text_set;
 
 /* ------------------------------------------------------------------ batches */
@@ -49,8 +50,10 @@ static int64_t row_length(const text_set *set, int64_t row)
 static int64_t padded_length(const text_set *set, const int64_t *rows, int64_t n)
 {
     int64_t longest = 1, multiple = set->multiple > 1 ? set->multiple : 1;
-    for (int64_t k = 0; k < n; k++)
-        longest = row_length(set, rows[k]) > longest ? row_length(set, rows[k]) : longest;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t width = set->widths ? set->widths[rows[k]] : row_length(set, rows[k]);
+        longest = width > longest ? width : longest;
+    }
     return (longest + multiple - 1) / multiple * multiple;
 }
 
@@ -118,6 +121,7 @@ static void set_destroy(void *user)
     axle__text_rows_clear(&set->rows);
     axle__text_labels_clear(&set->labels);
     axle__text_tokens_clear(&set->tokens);
+    free(set->widths);
     free(set);
 }
 
@@ -202,9 +206,9 @@ int axle_text_dataset_create(int64_t n, const char *const *texts, const char *co
 
 /* ------------------------------------------------------------------ what they hold */
 
-static const text_set *set_of(const axle_dataset *dataset)
+static text_set *set_of(const axle_dataset *dataset)
 {
-    const text_set *set = axle_dataset_user(dataset, &set_class);
+    text_set *set = axle_dataset_user(dataset, &set_class);
     if (!set)
         axle_error_set(AXLE_ERR_INVALID, "texts: this data set is none of texts");
     return set;
@@ -242,4 +246,25 @@ int axle_text_lengths(const axle_dataset *dataset, int64_t *out)
     for (int64_t k = 0; set && k < set->rows.count; k++)
         out[k] = row_length(set, k);
     return set ? AXLE_OK : AXLE_ERR_INVALID;
+}
+
+int axle_text_pad_batches(axle_dataset *dataset, const int64_t *order, const int64_t *ends,
+                          int64_t count)
+{
+    text_set *set = set_of(dataset);
+    if (!set)
+        return AXLE_ERR_INVALID;
+    if (!set->widths)
+        set->widths = malloc((size_t)set->rows.count * sizeof(*set->widths));
+    if (!set->widths)
+        return axle_error_set(AXLE_ERR_NOMEM, "texts: out of memory");
+    axle_text_lengths(dataset, set->widths);
+    for (int64_t batch = 0, first = 0; batch < count; first = ends[batch++]) {
+        int64_t longest = 0;
+        for (int64_t k = first; k < ends[batch]; k++)
+            longest = row_length(set, order[k]) > longest ? row_length(set, order[k]) : longest;
+        for (int64_t k = first; k < ends[batch]; k++)
+            set->widths[order[k]] = longest;
+    }
+    return AXLE_OK;
 }

@@ -116,6 +116,26 @@ static void pairs_have_types_and_rows_multiples(void **state)
     axle_dataset_release(set);
 }
 
+/* Rows 0 and 1 are a batch; row 1 alone is as wide. */
+static void parts_of_a_batch_are_padded_alike(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"a b c", "d", "e"};
+    axle_dataset *set;
+    axle_batch *batch;
+    assert_int_equal(axle_text_dataset_create(3, texts, NULL, NULL, NULL, &encoder, &set), 0);
+    assert_int_equal(
+        axle_text_pad_batches(set, (const int64_t[]){1, 0, 2}, (const int64_t[]){2, 3}, 2),
+        AXLE_OK);
+    assert_int_equal(axle_dataset_fetch(set, (const int64_t[]){1}, 1, &batch), AXLE_OK);
+    holds(batch, "input_ids", 5, (const int64_t[]){90, 1, 91, 99, 99});
+    axle_batch_release(batch);
+    assert_int_equal(axle_dataset_fetch(set, (const int64_t[]){2}, 1, &batch), AXLE_OK);
+    holds(batch, "input_ids", 3, (const int64_t[]){90, 1, 91});
+    axle_batch_release(batch);
+    axle_dataset_release(set);
+}
+
 static void rows_are_truncated(void **state)
 {
     (void)state;
@@ -306,6 +326,7 @@ static void other_sets_are_refused(void **state)
 static const struct CMUnitTest tests[] = {
     UNIT("batches are padded to the longest row", batches_are_padded_to_the_longest),
     UNIT("pairs have types, and rows are multiples", pairs_have_types_and_rows_multiples),
+    UNIT("parts of a batch are padded alike", parts_of_a_batch_are_padded_alike),
     UNIT("rows are truncated", rows_are_truncated),
     UNIT("sets of labels are rows of 0 and 1", sets_of_labels_are_rows_of_0_and_1),
     UNIT("numbers are labels", numbers_are_labels),
