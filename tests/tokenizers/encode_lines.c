@@ -88,7 +88,8 @@ static void time_lines(const axle_tokenizer *tokenizer, const lines *lines, long
         for (size_t k = 0; k < lines->count; k++)
             axle_encoding_release(encode(tokenizer, lines, k));
     clock_gettime(CLOCK_MONOTONIC, &end);
-    printf("%.6f\n", (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+    printf("%.6f\n",
+           (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
 }
 
 int main(int argc, char **argv)
