@@ -339,6 +339,10 @@ golden_data = \
 	%D%/golden/loss.json \
 	%D%/golden/make_golden.py \
 	%D%/golden/make_transformers.py \
+	%D%/golden/compare_tokenizers.py \
+	%D%/golden/make_tokenizers.py \
+	%D%/golden/make_unicode_table.py \
+	%D%/golden/tokenizer_oracle.py \
 	%D%/golden/matmul.json \
 	%D%/golden/norm.json \
 	%D%/golden/optimizer.json \
@@ -460,6 +464,7 @@ check_PROGRAMS += %D%/cli/json
 
 include %D%/loop/local.mk
 include %D%/hub/local.mk
+include %D%/tokenizers/local.mk
 # Writes what trackers write, without training.
 check_PROGRAMS += %D%/track/write_run
 EXTRA_DIST += %D%/track/tensorboard_check.py

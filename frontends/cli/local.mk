@@ -106,6 +106,9 @@ axle_SOURCES = \
 	%D%/test_random.c \
 	%D%/test_report.c \
 	%D%/test_training.c \
+	%D%/texts.c \
+	%D%/texts.h \
+	%D%/tokenize.c \
 	%D%/train.c \
 	%D%/train.h \
 	%D%/train_adapt.c \
@@ -137,6 +140,7 @@ dist_man_MANS += \
 	%D%/axle-plot.1 \
 	%D%/axle-predict.1 \
 	%D%/axle-test.1 \
+	%D%/axle-tokenize.1 \
 	%D%/axle-train.1
 
 # bash-completion looks for files with the name of the command.

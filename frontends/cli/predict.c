@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* axle predict: labels of texts from the command line, a file or standard input. */
-#define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "axle/status.h"
 #include "command.h"
 #include "predict_output.h"
+#include "texts.h"
 
 typedef struct predict_settings {
     option_list operands; /* the model, and texts */
@@ -47,8 +47,6 @@ typedef struct predictor {
     pretrained model;
     axle_text_options text;
     /* Of the batch under way. */
-    char **lines;
-    const char **pairs;
     int64_t *rows, count;
     float *logits;
 } predictor;
@@ -101,112 +99,34 @@ static int forward(predictor *p, axle_dataset *set)
     return code;
 }
 
-/* Cut each line in two at its first tab. */
-static int split_pairs(predictor *p)
-{
-    for (int64_t k = 0; k < p->count; k++) {
-        char *tab = strchr(p->lines[k], '\t');
-        if (!tab)
-            return axle_error_set(AXLE_ERR_FORMAT, "--pairs: there is no tab in '%.60s'",
-                                  p->lines[k]);
-        *tab = '\0';
-        p->pairs[k] = tab + 1;
-    }
-    return AXLE_OK;
-}
-
-static int print_all(const predictor *p)
+static int print_all(const predictor *p, const char *const *texts, const char *const *pairs)
 {
     int code = AXLE_OK;
     for (int64_t k = 0; k < p->count && !code; k++) {
         const float *logits = p->logits + k * p->model.labels;
-        const char *pair = p->settings->pairs ? p->pairs[k] : NULL;
+        const char *pair = pairs ? pairs[k] : NULL;
         if (p->settings->json)
-            code = predict_print_json(&p->model, p->lines[k], pair, logits);
+            code = predict_print_json(&p->model, texts[k], pair, logits);
         else
-            predict_print_line(&p->model, p->lines[k], pair, logits);
+            predict_print_line(&p->model, texts[k], pair, logits);
     }
     if (!code && fflush(stdout) != 0)
         code = axle_error_set(AXLE_ERR_IO, "standard output: %s", strerror(errno));
     return code;
 }
 
-/* Answer the lines that were gathered, and forget them. */
-static int answer(predictor *p)
+static int answer(void *user, const char *const *texts, const char *const *pairs, int64_t n)
 {
+    predictor *p = user;
     axle_text_encoder encoder = axle_text_encoder_of(p->model.tokenizer);
     axle_dataset *set;
-    if (p->count == 0)
-        return AXLE_OK;
-    int code = p->settings->pairs ? split_pairs(p) : AXLE_OK;
-    if (!code)
-        code = axle_text_dataset_create(p->count, (const char *const *)p->lines,
-                                        p->settings->pairs ? p->pairs : NULL, NULL, &p->text,
-                                        &encoder, &set);
+    p->count = n;
+    int code = axle_text_dataset_create(n, texts, pairs, NULL, &p->text, &encoder, &set);
     if (code)
         return code;
     code = forward(p, set);
     axle_dataset_release(set);
-    if (!code)
-        code = print_all(p);
-    while (p->count > 0)
-        free(p->lines[--p->count]);
-    return code;
-}
-
-/* ------------------------------------------------------------------ where texts come from */
-
-static int add(predictor *p, const char *text, int64_t batch_size)
-{
-    char *line = strdup(text);
-    if (!line)
-        return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
-    line[strcspn(line, "\n")] = '\0';
-    size_t length = strlen(line);
-    if (length > 0 && line[length - 1] == '\r')
-        line[length - 1] = '\0';
-    p->lines[p->count++] = line;
-    return p->count == batch_size ? answer(p) : AXLE_OK;
-}
-
-static int answer_arguments(predictor *p)
-{
-    const option_list *operands = &p->settings->operands;
-    int code = AXLE_OK;
-    for (int k = 1; k < operands->count && !code; k++)
-        code = add(p, operands->item[k], p->settings->batch_size);
-    return code ? code : answer(p);
-}
-
-static int answer_stream(predictor *p, FILE *stream, const char *name, int64_t batch_size)
-{
-    char *line = NULL;
-    size_t room = 0;
-    int code = AXLE_OK;
-    errno = 0;
-    while (!code && getline(&line, &room, stream) >= 0)
-        code = add(p, line, batch_size);
-    if (!code && ferror(stream))
-        code = axle_error_set(AXLE_ERR_IO, "%s: %s", name, strerror(errno));
-    free(line);
-    return code ? code : answer(p);
-}
-
-/* Who writes into a pipe may wait for the answer to each line. */
-static int answer_all(predictor *p)
-{
-    const predict_settings *settings = p->settings;
-    if (settings->operands.count > 1)
-        return answer_arguments(p);
-    if (!settings->file || strcmp(settings->file, "-") == 0)
-        return answer_stream(p, stdin, "standard input", 1);
-    FILE *file = fopen(settings->file, "r");
-    if (!file)
-        return axle_error_set(errno == ENOENT ? AXLE_ERR_NOT_FOUND : AXLE_ERR_IO, "%s: %s",
-                              settings->file, strerror(errno));
-    int code = answer_stream(p, file, settings->file, settings->batch_size);
-    fclose(file);
-    return code;
+    return code ? code : print_all(p, texts, pairs);
 }
 
 /* ------------------------------------------------------------------ the command */
@@ -214,11 +134,9 @@ static int answer_all(predictor *p)
 static int make_room(predictor *p)
 {
     size_t n = (size_t)p->settings->batch_size;
-    p->lines = calloc(n, sizeof(*p->lines));
-    p->pairs = calloc(n, sizeof(*p->pairs));
     p->rows = calloc(n, sizeof(*p->rows));
     p->logits = calloc(n * (size_t)p->model.labels, sizeof(*p->logits));
-    if (!p->lines || !p->pairs || !p->rows || !p->logits)
+    if (!p->rows || !p->logits)
         return axle_error_set(AXLE_ERR_NOMEM, "out of memory");
     for (size_t k = 0; k < n; k++)
         p->rows[k] = (int64_t)k;
@@ -250,10 +168,6 @@ static int begin(predictor *p)
 
 static void release(predictor *p)
 {
-    while (p->count > 0)
-        free(p->lines[--p->count]);
-    free(p->lines);
-    free(p->pairs);
     free(p->rows);
     free(p->logits);
     pretrained_release(&p->model);
@@ -268,9 +182,11 @@ static int run(const void *given, const int *operands, int n)
     (void)n;
     if (settings->file && settings->operands.count > 1)
         return options_usage(&predict_command, "--file and texts do not go together");
+    const text_source source = {&settings->operands, settings->file, settings->pairs,
+                                settings->batch_size};
     int code = begin(&p);
     if (!code)
-        code = answer_all(&p);
+        code = texts_each(&source, answer, &p);
     int status = code ? command_failed(&predict_command, NULL) : EXIT_DONE;
     release(&p);
     axle_finalize();
