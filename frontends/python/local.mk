@@ -4,6 +4,7 @@
 dist_check_SCRIPTS += %D%/tests/run.sh
 TESTS += %D%/tests/run.sh
 EXTRA_DIST += \
+	%D%/tests/make_training.py \
 	%D%/tests/program.py \
 	%D%/tests/tap.py \
 	%D%/tests/test_abi.py \
@@ -13,6 +14,9 @@ EXTRA_DIST += \
 	%D%/tests/test_library.py \
 	%D%/tests/test_nn.py \
 	%D%/tests/test_tensor.py \
+	%D%/tests/test_transformers.py \
+	%D%/tests/training.json \
+	%D%/tests/training.py \
 	%D%/tools/describe_abi.py
 
 python_sources = \
@@ -26,10 +30,13 @@ python_sources = \
 	%D%/axle/device.py \
 	%D%/axle/dtypes.py \
 	%D%/axle/indexing.py \
+	%D%/axle/metrics.py \
 	%D%/axle/operators.py \
 	%D%/axle/random.py \
 	%D%/axle/tensor.py \
+	%D%/axle/tokenization.py \
 	%D%/axle/tracking.py \
+	%D%/axle/transformers.py \
 	%D%/axle/utils.py
 python_data_sources = \
 	%D%/axle/data/__init__.py \

@@ -284,7 +284,7 @@ class Module:
     def to(self, *targets, dtype=None, device=None):
         """Move parameters and buffers to a device, or change the type of those that are floats."""
         for target in targets:
-            if isinstance(target, dtypes.dtype) or target in dtypes.__all__:
+            if isinstance(target, dtypes.dtype) or isinstance(target, str) and target in dtypes.__all__:
                 dtype = target
             else:
                 device = target
