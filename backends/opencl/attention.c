@@ -49,7 +49,7 @@ static void begin(ocl_plan *plan, const attention *a, const char *kernel, int64_
     const axle_attention_attrs *attrs = &plan->attrs.attention;
     const double drop = attrs->dropout < 1 ? attrs->dropout : 1;
     ocl_map heads = {0};
-    ocl_step_begin(plan, "prelude attention", kernel, items, local, "%s", a->options);
+    ocl_step_begin(plan, "prelude draws attention", kernel, items, local, "%s", a->options);
     ocl_put(plan, a->heads);
     ocl_put(plan, a->queries);
     ocl_put(plan, a->keys);
@@ -77,14 +77,20 @@ static void arg_wide_work(ocl_plan *plan, uint64_t offset)
     ocl_arg_work(plan, offset, ocl_wide_size(plan));
 }
 
-static void arg_dropout(ocl_plan *plan)
+/* What dropout multiplies an element that it keeps by. */
+static double gain_of(const ocl_plan *plan)
 {
-    ocl_arg_wide(plan, 1 / (1 - plan->attrs.attention.dropout));
+    return 1 / (1 - plan->attrs.attention.dropout);
+}
+
+static void arg_dropout(ocl_plan *plan, double gain)
+{
+    ocl_arg_wide(plan, gain);
     ocl_arg_random(plan);
 }
 
-/* The probabilities of all rows; lse is an output of the forward pass only. */
-static void steps_probabilities(ocl_plan *plan, const attention *a, int wants_lse)
+/* The probabilities of all rows; the forward pass drops some, and may want lse. */
+static void steps_probabilities(ocl_plan *plan, const attention *a, int forward)
 {
     begin(plan, a, "scores", a->heads * a->queries * a->keys, LOCAL);
     arg(plan, a, Q);
@@ -97,7 +103,8 @@ static void steps_probabilities(ocl_plan *plan, const attention *a, int wants_ls
     arg(plan, a, MASK);
     arg_wide_work(plan, a->p);
     ocl_arg_out(plan, 1);
-    ocl_arg_wide(plan, wants_lse);
+    ocl_arg_wide(plan, forward && plan->out[1]);
+    arg_dropout(plan, forward ? gain_of(plan) : 0);
 }
 
 int ocl_plan_attention(ocl_plan *plan)
@@ -108,13 +115,12 @@ int ocl_plan_attention(ocl_plan *plan)
     if (!ocl_signature_fits(plan, "fffm?", "fs?") || !ranks_fit(&a))
         return 0;
     attention_fill(plan, &a);
-    steps_probabilities(plan, &a, plan->out[1] != NULL);
+    steps_probabilities(plan, &a, 1);
     begin(plan, &a, "values", a.heads * a.queries * a.width, LOCAL);
     arg(plan, &a, V);
     arg(plan, &a, MASK);
     arg_wide_work(plan, a.p);
     ocl_arg_out(plan, 0);
-    arg_dropout(plan);
     return 1;
 }
 
@@ -125,14 +131,14 @@ static void steps_slopes(ocl_plan *plan, const attention *a)
     arg(plan, a, V);
     arg(plan, a, MASK);
     arg_wide_work(plan, a->g);
-    arg_dropout(plan);
+    arg_dropout(plan, gain_of(plan));
 
     begin(plan, a, "row_slopes", a->heads * a->queries, ROW_LOCAL);
     arg(plan, a, MASK);
     arg_wide_work(plan, a->p);
     arg_wide_work(plan, a->g);
     ocl_arg_wide(plan, plan->attrs.attention.scale);
-    arg_dropout(plan);
+    arg_dropout(plan, gain_of(plan));
 }
 
 /* Output k: sums of w times rows of `operand`. */

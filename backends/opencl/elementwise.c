@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* CHUNK: elements of a work-item on CPU devices. */
-enum { LOCAL = 256, CHUNK = 2048 };
+/* CHUNK: elements of a work-item on CPU devices; RUN: of a block of random numbers. */
+enum { LOCAL = 256, CHUNK = 2048, RUN = 4 };
 
 /* Merge the operands' dims into a map; 0 where the dims differ. The first view is there. */
 static int map_same(ocl_map *map, const axle_view *const *views, int n)
@@ -194,6 +194,15 @@ int ocl_plan_arange(ocl_plan *plan)
     return 1;
 }
 
+/* Runs of whole blocks of random numbers, the first of which may begin before the draw. */
+static void begin_draw(ocl_plan *plan, const char *kernel, const ocl_map *map)
+{
+    const int64_t n = ocl_map_count(map), run = ocl_on_cpu(plan) ? CHUNK : RUN;
+    ocl_step_begin(plan, "prelude draws random", kernel, n > 0 ? (n + RUN - 2) / run + 1 : 0,
+                   ocl_on_cpu(plan) ? 1 : LOCAL, "-DTY=%s -DRUN=%d%s", ocl_dtype(plan->out[0]),
+                   (int)run, is_dense(map) ? " -DDENSE" : "");
+}
+
 int ocl_plan_random(ocl_plan *plan)
 {
     const axle_view *y = plan->out[0];
@@ -202,10 +211,8 @@ int ocl_plan_random(ocl_plan *plan)
     if (!ocl_is(y, OCL_FLOATS))
         return 0;
     map_same(&map, &y, 1);
-    const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude random", "random", items_of(plan, &map), local_of(plan, &map),
-                   "-DTY=%s%s", ocl_dtype(y), dense_option(plan, &map));
-    ocl_put(plan, n);
+    begin_draw(plan, "random", &map);
+    ocl_put(plan, ocl_map_count(&map));
     ocl_put_map(plan, &map);
     ocl_arg_out(plan, 0);
     ocl_arg_real(plan, attrs->low);
@@ -229,10 +236,8 @@ int ocl_plan_dropout(ocl_plan *plan)
     if (!ocl_is(x, OCL_FLOATS) || !ocl_same(x, y) ||
         !map_same(&map, (const axle_view *[]){x, y}, 2))
         return 0;
-    const int64_t n = ocl_map_count(&map);
-    ocl_step_begin(plan, "prelude random", "dropout", items_of(plan, &map), local_of(plan, &map),
-                   "-DTY=%s%s", ocl_dtype(y), dense_option(plan, &map));
-    ocl_put(plan, n);
+    begin_draw(plan, "dropout", &map);
+    ocl_put(plan, ocl_map_count(&map));
     ocl_put(plan, dropout_threshold(p));
     ocl_put_map(plan, &map);
     ocl_arg_in(plan, 0);

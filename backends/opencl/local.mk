@@ -8,6 +8,7 @@ opencl_kernels = \
 	%D%/kernels/conv.cl \
 	%D%/kernels/copy.cl \
 	%D%/kernels/cross_entropy.cl \
+	%D%/kernels/draws.cl \
 	%D%/kernels/flat.cl \
 	%D%/kernels/functions.cl \
 	%D%/kernels/index.cl \

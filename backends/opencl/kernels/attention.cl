@@ -55,9 +55,13 @@ __kernel void scores(TABLE, IN(TX, q), IN(TX, k), IN(TM, mask), OUT(WIDE, p), wi
 }
 #endif
 
-/* A row of p becomes probabilities. */
+/* What dropout multiplies element (h, i, j) by. */
+#define FACTOR(id) (random_bits(seed, first + (ulong)(id)) >= KEPT_FROM ? gain : 0)
+
+/* A row of p becomes probabilities, times what dropout makes of them unless gain is 0. */
 #if NEEDED(rows)
-__kernel void rows(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(TS, lse), wide wants_lse)
+__kernel void rows(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(TS, lse), wide wants_lse, wide gain,
+                   ulong seed, ulong first)
 {
     ENTER;
     OPERAND(mask);
@@ -78,21 +82,22 @@ __kernel void rows(TABLE, IN(TM, mask), OUT(WIDE, p), OUT(TS, lse), wide wants_l
         sum += v;
     }
     for (long j = 0; j < S; j++)
-        if (KEEPS(h, i, j))
+        if (KEEPS(h, i, j)) {
             p[j] /= sum;
+#ifdef DROPOUT
+            if (gain != 0)
+                p[j] *= FACTOR(id * S + j);
+#endif
+        }
     if (wants_lse != 0)
         STORE(TS, lse, map_place(HEADS, 5, h) + i * ROW(5),
               (NUMBER(TS))(isinf(largest) ? largest : largest + log(sum)));
 }
 #endif
 
-/* What dropout multiplies element (h, i, j) by. */
-#define FACTOR(id) (random_bits(seed, first + (ulong)(id)) >= KEPT_FROM ? gain : 0)
-
-/* y = sum over j of p * factor * v. */
+/* y = sum over j of p * v. */
 #if NEEDED(values)
-__kernel void values(TABLE, IN(TX, v), IN(TM, mask), IN(WIDE, p), OUT(TX, y), wide gain,
-                     ulong seed, ulong first)
+__kernel void values(TABLE, IN(TX, v), IN(TM, mask), IN(WIDE, p), OUT(TX, y))
 {
     ENTER;
     OPERAND(v);
@@ -106,14 +111,8 @@ __kernel void values(TABLE, IN(TX, v), IN(TM, mask), IN(WIDE, p), OUT(TX, y), wi
     const long iv = map_place(HEADS, 2, h) + e * COLUMN(2);
     wide sum = 0;
     for (long j = 0; j < S; j++)
-        if (KEEPS(h, i, j)) {
-#ifdef DROPOUT
-            const wide w = p[row + j] * FACTOR(row + j);
-#else
-            const wide w = p[row + j];
-#endif
-            sum += w * (wide)LOAD(TX, v, iv + j * ROW(2));
-        }
+        if (KEEPS(h, i, j))
+            sum += p[row + j] * (wide)LOAD(TX, v, iv + j * ROW(2));
     STORE(TX, y, map_place(HEADS, 4, h) + i * ROW(4) + e * COLUMN(4), (NUMBER(TX))sum);
 }
 #endif

@@ -253,25 +253,3 @@ static void raise(FAULT, int op, long value, long limit)
     faults->value = value;
     faults->limit = limit;
 }
-
-/* The block of four words of Philox4x32-10 with this counter. */
-static uint4 philox(ulong seed, ulong counter)
-{
-    uint k0 = (uint)seed, k1 = (uint)(seed >> 32);
-    uint4 c = (uint4)((uint)counter, (uint)(counter >> 32), 0, 0);
-    for (int round = 0; round < 10; round++) {
-        const uint h0 = mul_hi(0xD2511F53u, c.x), l0 = 0xD2511F53u * c.x;
-        const uint h1 = mul_hi(0xCD9E8D57u, c.z), l1 = 0xCD9E8D57u * c.z;
-        c = (uint4)(h1 ^ c.y ^ k0, l1, h0 ^ c.w ^ k1, l0);
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    return c;
-}
-/* The 24 bits u of element i of a draw; its uniform number is u * 2^-24. */
-static uint random_bits(ulong seed, ulong i)
-{
-    const uint4 c = philox(seed, i / 4);
-    const uint lane = (uint)i & 3;
-    return (lane < 2 ? lane == 0 ? c.x : c.y : lane == 2 ? c.z : c.w) >> 8;
-}

@@ -40,7 +40,7 @@
 
 static real gelu_slope(real x)
 {
-    return R(0.5) * erfc(-x * SQRT1_2) + x * ONE_SQRT2PI * exp(R(-0.5) * x * x);
+    return BELOW(x) + x * ONE_SQRT2PI * BELL(x);
 }
 static real gelu_tanh_slope(real x)
 {
