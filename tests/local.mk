@@ -403,6 +403,12 @@ golden_data = \
 	%D%/golden/transformers/electra-token/config.json \
 	%D%/golden/transformers/electra-token/expected.safetensors \
 	%D%/golden/transformers/electra-token/model.safetensors \
+	%D%/golden/transformers/gpt2-causal/config.json \
+	%D%/golden/transformers/gpt2-causal/expected.safetensors \
+	%D%/golden/transformers/gpt2-causal/model.safetensors \
+	%D%/golden/transformers/gpt2-untied/config.json \
+	%D%/golden/transformers/gpt2-untied/expected.safetensors \
+	%D%/golden/transformers/gpt2-untied/model.safetensors \
 	%D%/golden/transformers/roberta-masked/config.json \
 	%D%/golden/transformers/roberta-masked/expected.safetensors \
 	%D%/golden/transformers/roberta-masked/model.safetensors \

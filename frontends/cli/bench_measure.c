@@ -114,9 +114,14 @@ int bench_measure(const bench_work *work, int n, int64_t repeat, double *seconds
 
 int64_t bench_batch_size(const bench_settings *settings, const char *model)
 {
+    static const struct {
+        const char *model;
+        int64_t size;
+    } usual[] = {{"mlp", 16}, {"distilbert", 8}, {"gpt2", 4}};
     if (settings->batch_size)
         return settings->batch_size;
-    if (strcmp(model, "distilbert") == 0)
-        return 8;
-    return strcmp(model, "mlp") == 0 ? 16 : 64;
+    for (size_t k = 0; k < sizeof(usual) / sizeof(usual[0]); k++)
+        if (strcmp(usual[k].model, model) == 0)
+            return usual[k].size;
+    return 64;
 }

@@ -7,48 +7,69 @@
 typedef struct product {
     int64_t batch, m, k, n;
     int a_transposed, b_transposed;
-    int64_t count; /* in a layer */
+    int64_t count; /* in a step */
     axle_tensor *a, *b;
 } product;
 
-enum { LINEAR_KINDS = 3, PASSES = 3, KINDS = (LINEAR_KINDS + 1) * PASSES };
+enum { PASSES = 3, MOST_KINDS = 6 * PASSES };
 
 typedef struct products {
-    product kind[KINDS];
-    int64_t layers;
-    int dtype, began;
+    product kind[MOST_KINDS];
+    int kinds, dtype, began;
     axle_device *device;
 } products;
 
 /* ------------------------------------------------------------------ what there is */
 
-/* y = x W', and in backward W's gradient and x's. */
-static void add_linear(product *p, int64_t rows, int64_t in, int64_t out, int64_t count)
+/* y = x W', and in backward W's gradient and x's; W is stored as (out, in), or turned. */
+static void add_linear(products *p, int64_t rows, int64_t in, int64_t out, int turned,
+                       int64_t count)
 {
-    p[0] = (product){.batch = 1, .m = rows, .k = in, .n = out, .b_transposed = 1, .count = count};
-    p[1] = (product){.batch = 1, .m = rows, .k = out, .n = in, .count = count};
-    p[2] = (product){.batch = 1, .m = out, .k = rows, .n = in, .a_transposed = 1, .count = count};
+    product *to = p->kind + p->kinds;
+    const product all[PASSES] = {
+        {.m = rows, .k = in, .n = out, .b_transposed = !turned},
+        {.m = rows, .k = out, .n = in, .b_transposed = turned},
+        {.m = turned ? in : out, .k = rows, .n = turned ? out : in, .a_transposed = 1},
+    };
+    for (int k = 0; k < PASSES; k++) {
+        to[k] = all[k];
+        to[k].batch = 1;
+        to[k].count = count;
+    }
+    p->kinds += PASSES;
 }
 
 /* Scores and the gradient of probabilities; what is attended to and the gradient of queries; those
  * of keys and values. */
-static void add_attention(product *p, int64_t heads, int64_t length, int64_t width)
+static void add_attention(products *p, int64_t heads, int64_t length, int64_t width, int64_t count)
 {
-    p[0] = (product){
-        .batch = heads, .m = length, .k = width, .n = length, .b_transposed = 1, .count = 2};
-    p[1] = (product){.batch = heads, .m = length, .k = length, .n = width, .count = 2};
-    p[2] = (product){
-        .batch = heads, .m = length, .k = length, .n = width, .a_transposed = 1, .count = 2};
+    product *to = p->kind + p->kinds;
+    const product all[PASSES] = {
+        {.m = length, .k = width, .n = length, .b_transposed = 1},
+        {.m = length, .k = length, .n = width},
+        {.m = length, .k = length, .n = width, .a_transposed = 1},
+    };
+    for (int k = 0; k < PASSES; k++) {
+        to[k] = all[k];
+        to[k].batch = heads;
+        to[k].count = 2 * count;
+    }
+    p->kinds += PASSES;
 }
 
 static void list_products(products *p, const text_sizes *sizes, int64_t rows, int64_t length)
 {
-    add_linear(p->kind, rows * length, sizes->width, sizes->width, 4);
-    add_linear(p->kind + PASSES, rows * length, sizes->width, sizes->hidden, 1);
-    add_linear(p->kind + 2 * PASSES, rows * length, sizes->hidden, sizes->width, 1);
-    add_attention(p->kind + LINEAR_KINDS * PASSES, rows * sizes->heads, length,
-                  sizes->width / sizes->heads);
-    p->layers = sizes->layers;
+    const int64_t width = sizes->width, hidden = sizes->hidden, layers = sizes->layers;
+    const int64_t tokens = rows * length;
+    const int turned = sizes->turned;
+    if (sizes->joined)
+        add_linear(p, tokens, width, 3 * width, turned, layers);
+    add_linear(p, tokens, width, width, turned, (sizes->joined ? 1 : 4) * layers);
+    add_linear(p, tokens, width, hidden, turned, layers);
+    add_linear(p, tokens, hidden, width, turned, layers);
+    add_attention(p, rows * sizes->heads, length, width / sizes->heads, layers);
+    if (sizes->vocabulary)
+        add_linear(p, tokens, width, sizes->vocabulary, 0, 1);
 }
 
 /* ------------------------------------------------------------------ operands and runs */
@@ -68,7 +89,7 @@ static axle_tensor *make_operand(const products *p, int64_t batch, int64_t rows,
 static int make_operands(products *p)
 {
     int code = axle_scope_push();
-    for (int k = 0; k < KINDS && !code; k++) {
+    for (int k = 0; k < p->kinds && !code; k++) {
         product *one = &p->kind[k];
         one->a = make_operand(p, one->batch, one->m, one->k, one->a_transposed);
         one->b = make_operand(p, one->batch, one->k, one->n, one->b_transposed);
@@ -94,10 +115,9 @@ static int run(void *user)
     int code = p->began ? AXLE_OK : make_operands(p);
     p->began = 1;
     axle_no_grad_push();
-    for (int64_t layer = 0; layer < p->layers; layer++)
-        for (int k = 0; k < KINDS; k++)
-            for (int64_t i = 0; i < p->kind[k].count && !code; i++)
-                code = multiply(&p->kind[k]);
+    for (int k = 0; k < p->kinds; k++)
+        for (int64_t i = 0; i < p->kind[k].count && !code; i++)
+            code = multiply(&p->kind[k]);
     axle_no_grad_pop();
     return code ? code : axle_device_synchronize(p->device);
 }
@@ -126,7 +146,7 @@ void bench_products_release(bench_work work)
     products *p = work.user;
     if (!p)
         return;
-    for (int k = 0; k < KINDS; k++) {
+    for (int k = 0; k < p->kinds; k++) {
         axle_tensor_release(p->kind[k].a);
         axle_tensor_release(p->kind[k].b);
     }

@@ -97,7 +97,7 @@ static int set_up(stepper *s, const char *spec, const network *n)
     wanted.precision = n->precision;
     int code = axle_accelerator_create(&wanted, &s->accelerator);
     if (!code)
-        code = is_text_model(n->model) ? text_batch_create(n->rows, n->length, &s->batch)
+        code = is_text_model(n->model) ? text_batch_create(n->model, n->rows, n->length, &s->batch)
                                        : create_batch(n, &s->batch);
     if (!code)
         code = create_model(n, s);

@@ -89,7 +89,7 @@ static void tear_down(training *training)
 static int make_batch(const estimate_settings *settings, int64_t rows, axle_batch **out)
 {
     if (is_text_model(name_of(settings)))
-        return text_batch_create(rows, settings->length, out);
+        return text_batch_create(name_of(settings), rows, settings->length, out);
     int code = axle_batch_create(out);
     if (code)
         return code;

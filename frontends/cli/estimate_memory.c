@@ -60,7 +60,7 @@ static const cli_option options[] = {
     ESTIMATE_OPTION("dropout", REAL, dropout, .value = "P", .high = 1,
                     .help = "dropout before the last layer of lenet and mlp"),
     ESTIMATE_OPTION("length", INTEGER, length, .value = "N", .low = 1, .high = MOST,
-                    .help = "tokens a sequence, for distilbert"),
+                    .help = "tokens a sequence, for distilbert and gpt2"),
     ESTIMATE_OPTION("json", FLAG, json, .help = "print one JSON object"),
     CLI_OPTION_END,
 };

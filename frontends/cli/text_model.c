@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text_model.h"
 
+#include <string.h>
+
 #include "axle/models.h"
 #include "axle/ops.h"
 #include "axle/transformers.h"
-#include "names.h"
 
 /* Their names are those of their types. */
-static const char *const text_models[] = {"distilbert", NULL};
+static const struct text_kind {
+    const char *name, *task;
+    int tells_tokens, joined, turned;
+} kinds[] = {
+    {"distilbert", "sequence-classification", 0, 0, 0},
+    {"gpt2", "causal-lm", 1, 1, 1},
+};
 
-enum { MOST_MODELS = 16 };
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), MOST_MODELS = 16 };
+
+static const struct text_kind *kind_of(const char *name)
+{
+    for (int k = 0; k < KINDS; k++)
+        if (strcmp(kinds[k].name, name) == 0)
+            return &kinds[k];
+    return NULL;
+}
 
 const char *const *all_model_names(void)
 {
@@ -17,19 +32,20 @@ const char *const *all_model_names(void)
     int n = 0;
     for (const char *const *name = axle_image_model_names(); *name && n < MOST_MODELS; name++)
         names[n++] = *name;
-    for (const char *const *name = text_models; *name && n < MOST_MODELS; name++)
-        names[n++] = *name;
+    for (int k = 0; k < KINDS && n < MOST_MODELS; k++)
+        names[n++] = kinds[k].name;
     return names;
 }
 
 int is_text_model(const char *name)
 {
-    return names_find(text_models, name) >= 0;
+    return kind_of(name) != NULL;
 }
 
 int text_model_sizes(const char *name, text_sizes *out)
 {
-    text_sizes sizes = {0, 0, 0, 0};
+    const struct text_kind *kind = kind_of(name);
+    text_sizes sizes = {.joined = kind->joined, .turned = kind->turned};
     axle_transformer_config *config;
     int code = axle_transformer_config_create(name, &config);
     if (code)
@@ -37,13 +53,16 @@ int text_model_sizes(const char *name, text_sizes *out)
     const struct {
         const char *key;
         int64_t *value;
-    } wanted[] = {{"dim", &sizes.width},
-                  {"hidden_dim", &sizes.hidden},
-                  {"n_heads", &sizes.heads},
-                  {"n_layers", &sizes.layers}};
+    } wanted[] = {{"hidden_size", &sizes.width},
+                  {"num_attention_heads", &sizes.heads},
+                  {"num_hidden_layers", &sizes.layers},
+                  {"vocab_size", &sizes.vocabulary}};
     for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]) && !code; k++)
         code = axle_transformer_config_get_int(config, wanted[k].key, wanted[k].value);
     axle_transformer_config_release(config);
+    sizes.hidden = 4 * sizes.width;
+    if (!kind->tells_tokens)
+        sizes.vocabulary = 0;
     if (!code)
         *out = sizes;
     return code;
@@ -55,7 +74,7 @@ int text_model_create(const char *name, axle_model **out)
     int code = axle_transformer_config_create(name, &config);
     if (code)
         return code;
-    code = axle_transformer_create(config, "sequence-classification", out);
+    code = axle_transformer_create(config, kind_of(name)->task, out);
     axle_transformer_config_release(config);
     return code;
 }
@@ -73,8 +92,9 @@ static int add_field(axle_batch *batch, const char *name, int rank, const int64_
     return field ? axle_batch_set(batch, name, field) : axle_error_code();
 }
 
-int text_batch_create(int64_t rows, int64_t length, axle_batch **out)
+int text_batch_create(const char *name, int64_t rows, int64_t length, axle_batch **out)
 {
+    const int all = kind_of(name)->tells_tokens; /* a label a token, not a sequence */
     axle_batch *batch;
     int code = axle_batch_create(&batch);
     if (code)
@@ -84,7 +104,8 @@ int text_batch_create(int64_t rows, int64_t length, axle_batch **out)
     if (!code)
         code = mask ? axle_batch_set(batch, "attention_mask", mask) : axle_error_code();
     if (!code)
-        code = add_field(batch, "labels", AXLE_DIMS(rows), 1.0, 2.0);
+        code = all ? add_field(batch, "labels", AXLE_DIMS(rows, length), 97.0, 28996.0)
+                   : add_field(batch, "labels", AXLE_DIMS(rows), 1.0, 2.0);
     if (code)
         axle_batch_release(batch);
     else

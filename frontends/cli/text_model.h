@@ -13,13 +13,15 @@ int is_text_model(const char *name);
 /* Widths of what goes from layer to layer and of what is within, and how many there are. */
 typedef struct text_sizes {
     int64_t width, hidden, heads, layers;
+    int64_t vocabulary; /* that a last product projects to; 0: there is no such product */
+    int joined, turned; /* query, key and value are one product; weights are stored as (in, out) */
 } text_sizes;
 
 int text_model_sizes(const char *name, text_sizes *out);
 
-/* A classifier of sequences. */
+/* A classifier of sequences, or what tells the next token. */
 int text_model_create(const char *name, axle_model **out);
-/* Sequences of tokens, none of them padding; in the current scope. */
-int text_batch_create(int64_t rows, int64_t length, axle_batch **out);
+/* Sequences of tokens, none of them padding, with labels for the model; in the current scope. */
+int text_batch_create(const char *name, int64_t rows, int64_t length, axle_batch **out);
 
 #endif

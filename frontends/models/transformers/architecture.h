@@ -40,6 +40,7 @@ typedef struct axle__sizes {
     int64_t layers, heads;
     int64_t padding; /* id of the padding token; -1: none */
     double dropout;  /* of hidden states */
+    double embedding_dropout;
     double attention_dropout;
     double classifier_dropout;
     double eps;       /* of layer norms */
@@ -93,6 +94,7 @@ typedef struct axle__architecture {
     X(bert)                                                                                        \
     X(distilbert)                                                                                  \
     X(electra)                                                                                     \
+    X(gpt2)                                                                                        \
     X(roberta)
 #define AXLE__DECLARE_ROW(name) extern const axle__architecture axle__##name;
 AXLE__ARCHITECTURE_LIST(AXLE__DECLARE_ROW)

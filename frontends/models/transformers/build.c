@@ -109,11 +109,12 @@ axle_tensor *axle__build_parameter(axle__builder *b, axle_module *parent, const 
     return b->status ? NULL : made;
 }
 
-/* ------------------------------------------------------------------ tied layers */
+/* ------------------------------------------------------------------ products of other kinds */
 
+/* A product whose parameters are made here: (out, in), and (out) or NULL. */
 typedef struct tied_linear {
     axle_module base;
-    axle_tensor *weight, *bias; /* (out, in), (out) */
+    axle_tensor *weight, *bias;
 } tied_linear;
 
 static axle_tensor *tied_forward(axle_module *self, axle_tensor *x)
@@ -121,6 +122,20 @@ static axle_tensor *tied_forward(axle_module *self, axle_tensor *x)
     const tied_linear *linear = (tied_linear *)self;
     return axle_linear(x, linear->weight, linear->bias);
 }
+
+/* The weight is (in, out). */
+static axle_tensor *turned_forward(axle_module *self, axle_tensor *x)
+{
+    const tied_linear *linear = (tied_linear *)self;
+    return axle_linear(x, axle_transpose(linear->weight, 0, 1), linear->bias);
+}
+
+static const axle_module_class turned_class = {
+    .struct_size = sizeof(axle_module_class),
+    .name = "turned_linear",
+    .instance_size = sizeof(tied_linear),
+    .forward = turned_forward,
+};
 
 static const axle_module_class tied_class = {
     .struct_size = sizeof(axle_module_class),
@@ -151,5 +166,26 @@ axle_module *axle__build_projection(axle__builder *b, axle_module *parent, const
     tied_linear *linear = (tied_linear *)module;
     linear->weight = share(b, module, "weight", weight, AXLE_DIMS(out, in));
     linear->bias = share(b, module, "bias", bias, AXLE_DIMS(out));
+    return module;
+}
+
+axle_module *axle__build_unbiased(axle__builder *b, axle_module *parent, const char *path,
+                                  int64_t in, int64_t out, axle_tensor *weight)
+{
+    axle_module *module = axle__build_module(b, parent, path, &tied_class);
+    if (module)
+        ((tied_linear *)module)->weight = share(b, module, "weight", weight, AXLE_DIMS(out, in));
+    return module;
+}
+
+axle_module *axle__build_turned(axle__builder *b, axle_module *parent, const char *path, int64_t in,
+                                int64_t out)
+{
+    axle_module *module = axle__build_module(b, parent, path, &turned_class);
+    if (!module)
+        return NULL;
+    tied_linear *linear = (tied_linear *)module;
+    linear->weight = axle__build_parameter(b, module, "weight", AXLE_DIMS(in, out));
+    linear->bias = axle__build_parameter(b, module, "bias", AXLE_DIMS(out));
     return module;
 }

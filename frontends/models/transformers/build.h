@@ -35,6 +35,13 @@ axle_module *axle__build_module(axle__builder *b, axle_module *parent, const cha
 axle_tensor *axle__build_parameter(axle__builder *b, axle_module *parent, const char *name,
                                    int rank, const int64_t *dims);
 
+/* A product whose weight is stored as (in, out), with a bias. */
+axle_module *axle__build_turned(axle__builder *b, axle_module *parent, const char *path, int64_t in,
+                                int64_t out);
+
+/* x . weight^T, with the weight of another module, or one of its own where it is NULL. */
+axle_module *axle__build_unbiased(axle__builder *b, axle_module *parent, const char *path,
+                                  int64_t in, int64_t out, axle_tensor *weight);
 /* x . weight^T + bias, with parameters that others hold, too; its own where they are NULL. */
 axle_module *axle__build_projection(axle__builder *b, axle_module *parent, const char *path,
                                     int64_t in, int64_t out, axle_tensor *weight,

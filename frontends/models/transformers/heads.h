@@ -25,7 +25,12 @@ typedef struct axle__masked_details {
     axle__activation activation; /* NULL: that of the layers */
 } axle__masked_details;
 
-extern const axle__head axle__sequence_head, axle__token_head, axle__masked_head;
+/* Details of axle__causal_head: the projection to the vocabulary. */
+typedef struct axle__causal_details {
+    const char *decoder;
+} axle__causal_details;
+
+extern const axle__head axle__sequence_head, axle__token_head, axle__masked_head, axle__causal_head;
 
 /* The tasks of an encoder whose classes in Python begin with `name`; details are a file's sequence,
  * token and masked. */
@@ -50,5 +55,9 @@ axle_tensor *axle__token_loss(const axle__network *network, axle_tensor *logits,
                               axle_tensor *labels);
 /* Number of labels that count. */
 int axle__token_weight(axle_tensor *labels, double *out);
+/* Each token's logits are for the next one: the first label counts for nothing. */
+axle_tensor *axle__causal_loss(const axle__network *network, axle_tensor *logits,
+                               axle_tensor *labels);
+int axle__causal_weight(axle_tensor *labels, double *out);
 
 #endif

@@ -46,3 +46,24 @@ static axle_tensor *masked_run(const axle__network *network, axle_tensor *hidden
 
 const axle__head axle__masked_head = {masked_build, masked_run, axle__token_loss,
                                       axle__token_weight};
+
+/* ------------------------------------------------------------------ the next token */
+
+static void causal_build(axle__builder *b, axle__network *network)
+{
+    const axle__causal_details *details = network->task->details;
+    const axle__sizes *sizes = &network->sizes;
+    if (b->status)
+        return;
+    axle_tensor *weight = sizes->tied ? axle_module_parameter(network->words, "weight") : NULL;
+    network->head.out = axle__build_unbiased(b, &network->base, details->decoder, sizes->hidden,
+                                             sizes->vocabulary, weight);
+}
+
+static axle_tensor *causal_run(const axle__network *network, axle_tensor *hidden)
+{
+    return axle_module_forward(network->head.out, hidden);
+}
+
+const axle__head axle__causal_head = {causal_build, causal_run, axle__causal_loss,
+                                      axle__causal_weight};

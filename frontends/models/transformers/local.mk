@@ -11,6 +11,9 @@ libaxle_models_la_SOURCES += \
 	%D%/config.c \
 	%D%/config.h \
 	%D%/config_file.c \
+	%D%/decoder.c \
+	%D%/decoder.h \
+	%D%/decoder_layer.c \
 	%D%/distilbert.c \
 	%D%/electra.c \
 	%D%/embeddings.c \
@@ -18,6 +21,7 @@ libaxle_models_la_SOURCES += \
 	%D%/encoder.h \
 	%D%/encoder_layer.c \
 	%D%/forward.c \
+	%D%/gpt2.c \
 	%D%/heads.h \
 	%D%/initialise.c \
 	%D%/labels.c \

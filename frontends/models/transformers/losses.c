@@ -96,3 +96,34 @@ int axle__token_weight(axle_tensor *labels, double *out)
         *out = value;
     return status;
 }
+
+/* ------------------------------------------------------------------ next tokens */
+
+/* (N, T): all but the first of each row; NULL and an error where there is none. */
+static axle_tensor *following(axle_tensor *labels)
+{
+    if (axle_tensor_rank(labels) != 2) {
+        axle_error_set(AXLE_ERR_SHAPE, "transformer: labels of the batch are not (N, T)");
+        return NULL;
+    }
+    return axle_slice(labels, 1, 1, axle_tensor_dim(labels, 1), 1);
+}
+
+axle_tensor *axle__causal_loss(const axle__network *network, axle_tensor *logits,
+                               axle_tensor *labels)
+{
+    axle_tensor *next = following(labels);
+    if (!next)
+        return NULL;
+    return axle__token_loss(network, axle_slice(logits, 1, 0, axle_tensor_dim(next, 1), 1), next);
+}
+
+int axle__causal_weight(axle_tensor *labels, double *out)
+{
+    if (axle_scope_push())
+        return axle_error_code();
+    axle_tensor *next = following(labels);
+    int status = next ? axle__token_weight(next, out) : axle_error_code();
+    axle_scope_pop();
+    return status;
+}

@@ -15,7 +15,8 @@ struct axle__network {
     int64_t longest; /* sequence, in tokens */
     /* Modules below are borrowed from the tree. */
     axle_module *body; /* where the body's children are; the root itself without a head */
-    axle_module *embeddings, *projection, *pooler;
+    axle_module *embeddings, *projection, *pooler; /* of encoders */
+    axle_module *positions, *norm;                 /* of decoders; the norm behind the layers */
     axle_module *words;  /* of the embeddings, whose weight heads may share */
     axle_module **layer; /* sizes.layers of them */
     struct {

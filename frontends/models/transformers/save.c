@@ -93,7 +93,7 @@ static int write_config(const axle__network *network, const char *directory, int
     int status = axle__config_copy(network->config, &config);
     if (status)
         return status;
-    const axle_tensor *words = axle_module_parameter(network->embeddings, "word_embeddings.weight");
+    const axle_tensor *words = axle_module_parameter(network->words, "weight");
     const char *type = torch_name(dtype ? dtype : axle_tensor_dtype(words));
     status = axle__config_put(config, "architectures", json_pack("[s]", network->task->class_name));
     if (!status && type)

@@ -69,6 +69,7 @@ typedef struct share {
     }
 static const share shares[] = {
     SHARE("hidden_dropout_prob", dropout, 1.0),
+    SHARE("embedding_dropout_prob", embedding_dropout, 1.0),
     SHARE("attention_probs_dropout_prob", attention_dropout, 1.0),
     SHARE("classifier_dropout", classifier_dropout, 1.0),
     SHARE("layer_norm_eps", eps, 1.0),

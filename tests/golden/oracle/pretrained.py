@@ -28,6 +28,9 @@ TINY_DISTILBERT = {"vocab_size": 60, "dim": 16, "n_layers": 2, "n_heads": 2, "hi
 SINGLE, MULTI, REGRESSION = ("single_label_classification", "multi_label_classification",
                              "regression")
 
+TINY_GPT2 = {"vocab_size": 60, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 20,
+             "bos_token_id": 1, "eos_token_id": 2}
+
 # Folder, class, what its configuration has of its own.
 CASES = [
     ("bert-sequence", "BertForSequenceClassification", {"num_labels": 3, "problem_type": SINGLE}),
@@ -46,12 +49,15 @@ CASES = [
      {"num_labels": 2, "problem_type": REGRESSION, "sinusoidal_pos_embds": True}),
     ("distilbert-token", "DistilBertForTokenClassification", {"num_labels": 3}),
     ("distilbert-masked", "DistilBertForMaskedLM", {"activation": "relu"}),
+    ("gpt2-causal", "GPT2LMHeadModel", {}),
+    ("gpt2-untied", "GPT2LMHeadModel", {"n_inner": 24, "tie_word_embeddings": False}),
 ]
 
 
 def tiny(class_name, own):
     kind = getattr(transformers, class_name)
-    sizes = TINY_DISTILBERT if class_name.startswith("Distil") else TINY
+    sizes = next((own for begin, own in (("Distil", TINY_DISTILBERT), ("GPT2", TINY_GPT2))
+                  if class_name.startswith(begin)), TINY)
     return kind(kind.config_class(**{**sizes, **own}))
 
 
@@ -71,7 +77,7 @@ def labels_for(model, ids, mask):
         if config.problem_type == REGRESSION:
             return torch.randn((rows, config.num_labels)).double().squeeze(-1)
         return torch.randint(0, config.num_labels, (rows,))
-    count = config.vocab_size if "Masked" in name else config.num_labels
+    count = config.vocab_size if "Masked" in name or "LMHead" in name else config.num_labels
     labels = torch.randint(0, count, (rows, length))
     asked = (torch.rand((rows, length)) < 0.6) & (mask > 0)
     return torch.where(asked, labels, torch.full_like(labels, -100))
@@ -82,7 +88,7 @@ def batch_for(model, rows, length):
     lengths = torch.linspace(length, max(2, length // 3), rows).long()
     mask = (torch.arange(length)[None, :] < lengths[:, None]).long()
     ids = torch.randint(3, config.vocab_size, (rows, length))
-    ids = torch.where(mask > 0, ids, torch.full_like(ids, config.pad_token_id))
+    ids = torch.where(mask > 0, ids, torch.full_like(ids, config.pad_token_id or 0))
     batch = {"input_ids": ids, "attention_mask": mask}
     if getattr(config, "type_vocab_size", 0) > 1:
         batch["token_type_ids"] = (torch.arange(length)[None, :] >= lengths[:, None] // 2).long()
