@@ -106,6 +106,7 @@ noinst_LTLIBRARIES += %D%/libcore.la
 	%D%/device/hook_trace.h \
 	%D%/device/host.c \
 	%D%/device/info.c \
+	%D%/device/imported.c \
 	%D%/device/large.c \
 	%D%/device/op_cache.c \
 	%D%/device/op_cache.h \

@@ -164,6 +164,10 @@ void axle__block_free(axle__block *block)
         return;
     axle__node *node = (axle__node *)block;
     axle__allocator *allocator = block->device->allocator;
+    if (node->kind == AXLE__IMPORTED) {
+        axle__imported_free(node);
+        return;
+    }
     pthread_mutex_lock(&allocator->lock);
     axle__poison(block->host, block->size);
     allocator->in_use -= block->size;

@@ -36,7 +36,12 @@ enum {
     AXLE__RANGE_BINS = 64
 };
 
-typedef enum axle__block_kind { AXLE__SMALL, AXLE__RANGE, AXLE__LARGE } axle__block_kind;
+typedef enum axle__block_kind {
+    AXLE__SMALL,
+    AXLE__RANGE,
+    AXLE__LARGE,
+    AXLE__IMPORTED /* none of the allocator's */
+} axle__block_kind;
 
 /* What each kind of block begins with. */
 typedef struct axle__node {
@@ -95,6 +100,9 @@ void axle__large_free(axle__allocator *allocator, axle__node *node);
 /* Give cached blocks back to the device, those longest unused first, until `size` bytes went. */
 void axle__large_trim(axle__allocator *allocator, uint64_t size);
 void axle__large_destroy(axle__allocator *allocator);
+
+/* Without the lock. */
+void axle__imported_free(axle__node *node);
 
 /* Memory from the device: `wanted` bytes, or `least` where that much can not be had (then caches
  * are emptied and it is tried again). Records an error. */

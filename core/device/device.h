@@ -54,6 +54,10 @@ typedef struct axle__block {
 /* Memory of `size` bytes (> 0), aligned to 64 bytes or more; content undefined. Cached blocks are
  * used again; when the device is out of memory caches are emptied and it is tried once more. */
 axle__block *axle__block_alloc(axle_device *device, uint64_t size);
+/* A block over `size` bytes (> 0) of the program's, which `release` (may be NULL) is told when it
+ * is freed. AXLE_ERR_DEVICE where the device does not compute in such memory. */
+axle__block *axle__block_import(axle_device *device, void *host, uint64_t size,
+                                void (*release)(void *user), void *user);
 /* Return a block; running work of the device's queue may still use it. NULL is fine. */
 void axle__block_free(axle__block *block);
 

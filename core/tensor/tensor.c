@@ -40,6 +40,20 @@ static void attach(axle_tensor *tensor, axle_device *device, axle__storage *stor
     tensor->row_major = axle__view_is_row_major(&tensor->view);
 }
 
+/* `strides` NULL means row-major. */
+static void set_view(axle_tensor *tensor, int dtype, int rank, const int64_t *dims,
+                     const int64_t *strides)
+{
+    tensor->view.dtype = (uint32_t)dtype;
+    tensor->view.rank = (uint32_t)rank;
+    for (int k = 0; k < rank; k++)
+        tensor->view.dim[k] = dims[k];
+    if (strides)
+        memcpy(tensor->view.stride, strides, (size_t)rank * sizeof(int64_t));
+    else
+        axle__row_major_strides(rank, dims, tensor->view.stride);
+}
+
 axle_tensor *axle__tensor_new(const char *who, axle_device *device, int dtype, int rank,
                               const int64_t *dims, const int64_t *strides)
 {
@@ -60,14 +74,7 @@ axle_tensor *axle__tensor_new(const char *who, axle_device *device, int dtype, i
         return NULL;
     }
     tensor->references = 1;
-    tensor->view.dtype = (uint32_t)dtype;
-    tensor->view.rank = (uint32_t)rank;
-    for (int k = 0; k < rank; k++)
-        tensor->view.dim[k] = dims[k];
-    if (strides)
-        memcpy(tensor->view.stride, strides, (size_t)rank * sizeof(int64_t));
-    else
-        axle__row_major_strides(rank, dims, tensor->view.stride);
+    set_view(tensor, dtype, rank, dims, strides);
     tensor->view.offset = storage->block ? storage->block->offset : 0;
     attach(tensor, device, storage);
     return tensor;
@@ -98,6 +105,48 @@ void axle__tensor_rebind(axle_tensor *tensor, const axle_tensor *source)
     tensor->view = source->view;
     attach(tensor, source->device, source->storage);
     storage_release(old);
+}
+
+static int check_import(axle_device *device, int dtype, const void *data, int64_t count)
+{
+    if (!device)
+        return axle_error_set(AXLE_ERR_INVALID, "axle_tensor_import: no device");
+    if (count < 0)
+        return axle_error_code();
+    size_t item = axle_dtype_size(dtype);
+    if (item == 0)
+        return axle_error_set(AXLE_ERR_DTYPE, "axle_tensor_import: there is no element type %d",
+                              dtype);
+    if (!data || count == 0 || (uintptr_t)data % item != 0)
+        return axle_error_set(AXLE_ERR_INVALID,
+                              "axle_tensor_import: %lld elements at %p, where a multiple of %zu is "
+                              "needed",
+                              (long long)count, data, item);
+    return AXLE_OK;
+}
+
+int axle_tensor_import(axle_device *device, int dtype, int rank, const int64_t *dims, void *data,
+                       void (*release)(void *user), void *user, axle_tensor **out)
+{
+    int64_t count = axle__dims_count("axle_tensor_import", rank, dims);
+    int status = check_import(device, dtype, data, count);
+    if (status)
+        return status;
+    axle_tensor *tensor = axle__alloc(1, sizeof(*tensor));
+    axle__storage *storage = axle__alloc(1, sizeof(*storage));
+    if (tensor && storage)
+        storage->block = axle__block_import(device, data, (uint64_t)count * axle_dtype_size(dtype),
+                                            release, user);
+    if (!tensor || !storage || !storage->block) {
+        axle__free(tensor);
+        axle__free(storage);
+        return axle_error_code();
+    }
+    storage->references = tensor->references = 1;
+    set_view(tensor, dtype, rank, dims, NULL);
+    attach(tensor, device, storage);
+    *out = tensor;
+    return AXLE_OK;
 }
 
 int axle_tensor_create(axle_device *device, int dtype, int rank, const int64_t *dims,

@@ -29,6 +29,7 @@ python_sources = \
 	%D%/axle/creation.py \
 	%D%/axle/device.py \
 	%D%/axle/dtypes.py \
+	%D%/axle/exchange.py \
 	%D%/axle/indexing.py \
 	%D%/axle/metrics.py \
 	%D%/axle/operators.py \

@@ -68,6 +68,20 @@ AXLE_API axle_tensor *axle_from_data(int dtype, int rank, const int64_t *dims, c
 AXLE_API int axle_tensor_create(axle_device *device, int dtype, int rank, const int64_t *dims,
                                 axle_tensor **out);
 
+/**
+ * A tensor over memory of the program's, without a copy: what one side writes, the other sees.
+ *
+ * @param data     row-major, aligned for its elements; it must stay until @p release.
+ * @param release  called once nothing uses @p data any more, on any thread; NULL: no call. It calls
+ *                 no function of Axle's. On failure it is not called.
+ * @return AXLE_OK; AXLE_ERR_DEVICE where the device does not compute in the program's memory, so
+ *         that it must be copied (axle_from_data()); AXLE_ERR_INVALID where there is no element, or
+ *         @p data is not aligned; AXLE_ERR_SHAPE, AXLE_ERR_DTYPE, AXLE_ERR_NOMEM.
+ */
+AXLE_API int axle_tensor_import(axle_device *device, int dtype, int rank, const int64_t *dims,
+                                void *data, void (*release)(void *user), void *user,
+                                axle_tensor **out);
+
 /* ------------------------------------------------------------------ life time */
 
 /** Count one reference more; returns its argument. */

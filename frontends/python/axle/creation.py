@@ -4,9 +4,10 @@ import ctypes
 
 from . import dtypes
 from ._library import check, lib
+from .exchange import copied, from_dlpack, from_numpy
 from .tensor import Tensor, CTYPES, call, is_array, numbers
 
-__all__ = ["tensor", "as_tensor", "from_numpy", "empty", "zeros", "ones", "rand", "randn", "full",
+__all__ = ["tensor", "as_tensor", "from_numpy", "from_dlpack", "empty", "zeros", "ones", "rand", "randn", "full",
            "arange", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like",
            "empty_like", "randint", "randperm", "linspace", "eye"]
 
@@ -38,7 +39,7 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
     if isinstance(data, Tensor):
         result = data.detach().clone()
     elif is_array(data):
-        result = from_numpy(data)
+        result = copied(data)
     else:
         shape, values = _flatten(data)
         made = wanted if wanted and wanted.name in CTYPES else _guess(values)
@@ -46,15 +47,6 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
                       numbers(values, CTYPES[made.name]))
     result = result.to(wanted) if wanted else result
     return result.to(device).requires_grad_(requires_grad) if device or requires_grad else result
-
-
-def from_numpy(array):
-    """A tensor with an array's elements, copied."""
-    import numpy
-    array = numpy.ascontiguousarray(array)
-    kind = dtypes.resolve(array.dtype)
-    shape = array.shape
-    return call(lib.axle_from_data, kind.code, len(shape), numbers(shape), array.ctypes.data)
 
 
 def _maker(name):
@@ -96,7 +88,10 @@ def arange(start, end=None, step=1, dtype=None):
 
 
 def as_tensor(data, dtype=None, device=None):
-    """The tensor itself where it is one of that type on that device; else as `tensor` makes it."""
+    """The tensor itself where it is one of that type on that device, an array as from_numpy() has
+    it, and else what `tensor` makes."""
+    if is_array(data) and hasattr(data, "flags"):
+        data = from_numpy(data)
     if not isinstance(data, Tensor):
         return tensor(data, dtype, device)
     return data.to(dtype=dtype, device=device)

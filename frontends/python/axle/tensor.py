@@ -263,6 +263,17 @@ class Tensor:
         array = self.detach().numpy()
         return array.astype(dtype) if dtype is not None else array
 
+    def __dlpack__(self, stream=None, max_version=None, dl_device=None, copy=None):
+        """The memory for another library, on devices of the host: numpy.from_dlpack(tensor)."""
+        from .exchange import to_dlpack
+        if self.requires_grad:
+            raise BufferError("this tensor requires a gradient; use tensor.detach()")
+        return to_dlpack(self.clone() if copy else self)
+
+    def __dlpack_device__(self):
+        check(lib.axle_tensor_data(self, ctypes.byref(ctypes.c_void_p())))
+        return 1, 0  # the host
+
     def copy_(self, source):
         """Overwrite the elements; not recorded for gradients."""
         from .creation import as_tensor

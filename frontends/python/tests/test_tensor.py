@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors: making, operators, indexing, NumPy."""
 import copy
+import gc
 import pickle
 import unittest
+import weakref
 
 import axle
 
@@ -165,6 +167,59 @@ class NumPy(unittest.TestCase):
         self.assertEqual(x.tolist(), [[0, 1, 2], [9, 4, 5]])
         del x
         self.assertEqual(array.tolist(), [[0, 9], [1, 4], [2, 5]])
+
+    def test_borrowed(self):
+        """from_numpy() has the array's memory on devices of the host, and keeps it"""
+        with axle.Device("cpu"):
+            array = numpy.arange(6, dtype="float32").reshape(2, 3)
+            alive = weakref.ref(array)
+            x = axle.from_numpy(array)
+            array[0, 0] = 7
+            x[1, 2] = 9
+            self.assertEqual(x[0, 0].item(), 7)
+            self.assertEqual(array[1, 2], 9)
+            row = x[0] * 1
+            del array, x
+            gc.collect()
+            self.assertIsNone(alive())
+            self.assertEqual(row.tolist(), [7, 1, 2])
+            fixed = numpy.ones(2)
+            fixed.flags.writeable = False
+            axle.from_numpy(fixed)[0] = 5  # a copy
+            self.assertEqual(fixed[0], 1)
+            copied = numpy.zeros(2)
+            axle.tensor(copied)[0] = 1
+            self.assertEqual(copied[0], 0)
+
+    def test_dlpack(self):
+        """DLPack shares memory both ways, whichever side ends first"""
+        with axle.Device("cpu"):
+            for kind in ("float32", "float64", "float16", "int64", "int32", "uint8"):
+                x = axle.tensor([[1, 2, 3], [4, 5, 6]], dtype=kind)
+                array = numpy.from_dlpack(x.T)
+                self.assertEqual((array.dtype.name, array.tolist()), (kind, x.T.tolist()))
+                x[0, 1] = 9
+                self.assertEqual(array[1, 0], 9)
+                del x
+                self.assertEqual(array[2].tolist(), [3, 6])
+                back = axle.from_dlpack(numpy.arange(24, dtype=kind).reshape(2, 3, 4)
+                                        .transpose(2, 0, 1))
+                self.assertEqual((back.shape, back.dtype.name), ((4, 2, 3), kind))
+                self.assertEqual(back[:, 1, 2].tolist(), [20, 21, 22, 23])
+            array = numpy.zeros(3)
+            axle.from_dlpack(array)[1] = 5
+            self.assertEqual(array[1], 5)
+            again = axle.from_dlpack(axle.ones(2, dtype="bfloat16"))
+            self.assertEqual((again.dtype, again.tolist()), (axle.bfloat16, [1, 1]))
+            axle.ones(2).__dlpack__()  # a capsule that nobody takes
+            self.assertEqual(axle.from_dlpack(numpy.zeros((0, 2))).shape, (0, 2))
+            with self.assertRaisesRegex(BufferError, "gaps"):
+                axle.from_dlpack(numpy.zeros(6)[::2])
+            with self.assertRaisesRegex(BufferError, "gradient"):
+                numpy.from_dlpack(axle.ones(1, requires_grad=True))
+        del array, back, again
+        gc.collect()
+        self.assertEqual(len(axle.exchange._owners), 0)
 
     def test_types(self):
         """every type of NumPy's goes there and back"""

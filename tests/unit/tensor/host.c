@@ -170,6 +170,55 @@ static void long_texts_are_abridged(void **state)
     axle_free(text);
 }
 
+static void count_release(void *user)
+{
+    ++*(int *)user;
+}
+
+static void memory_of_the_program_becomes_a_tensor(void **state)
+{
+    (void)state;
+    static float values[] = {1, 2, 3, 4};
+    int released = 0;
+    axle_tensor *x;
+    axle_device *device = axle_device_current();
+    assert_int_equal(axle_tensor_import(device, AXLE_DTYPE_F32, AXLE_DIMS(2, 2), values,
+                                        count_release, &released, &x),
+                     AXLE_OK);
+    axle_tensor *column = axle_select(x, 1, 1), *twice = axle_add(x, x);
+    EXPECT(twice, 2, 4, 6, 8);
+    values[1] = 7;
+    assert_int_equal(axle_tensor_assign(axle_select(x, 0, 1), VECTOR(8, 9)), AXLE_OK);
+    assert_float_equal(values[3], 9, 0);
+    axle_tensor_release(x);
+    EXPECT(column, 7, 9);
+    assert_int_equal(released, 0);
+    axle_scope_pop();
+    assert_int_equal(released, 1);
+    assert_int_equal(axle_scope_push(), AXLE_OK);
+}
+
+static void memory_that_is_no_tensor_is_refused(void **state)
+{
+    (void)state;
+    float values[2] = {0};
+    axle_tensor *x = NULL;
+    axle_device *device = axle_device_current();
+    assert_int_equal(axle_tensor_import(device, AXLE_DTYPE_F32, AXLE_DIMS(1), (char *)values + 1,
+                                        NULL, NULL, &x),
+                     AXLE_ERR_INVALID);
+    unit_expect_error(AXLE_ERR_INVALID, "a multiple of 4");
+    assert_int_equal(
+        axle_tensor_import(device, AXLE_DTYPE_F32, AXLE_DIMS(0), values, NULL, NULL, &x),
+        AXLE_ERR_INVALID);
+    assert_int_equal(axle_tensor_import(device, 99, AXLE_DIMS(1), values, NULL, NULL, &x),
+                     AXLE_ERR_DTYPE);
+    assert_int_equal(axle_tensor_import(NULL, AXLE_DTYPE_F32, AXLE_DIMS(1), values, NULL, NULL, &x),
+                     AXLE_ERR_INVALID);
+    assert_null(x);
+    axle_error_clear();
+}
+
 static const struct CMUnitTest tests[] = {
     TENSORS("views are read row-major", views_are_read_row_major),
     TENSORS("views are written row-major", views_are_written_row_major),
@@ -179,6 +228,8 @@ static const struct CMUnitTest tests[] = {
     TENSORS("assigning from the same storage is safe", assigning_from_the_same_storage_is_safe),
     TENSORS("one element of any type is an item", one_element_is_an_item),
     TENSORS("elements have an address", elements_have_an_address),
+    TENSORS("memory of the program becomes a tensor", memory_of_the_program_becomes_a_tensor),
+    TENSORS("memory that is no tensor is refused", memory_that_is_no_tensor_is_refused),
     TENSORS("nothing where a tensor should be is told", nothing_where_a_tensor_should_be_is_told),
     TENSORS("tensors have a text", tensors_have_a_text),
     TENSORS("long texts are abridged", long_texts_are_abridged),
