@@ -3,6 +3,7 @@
 # The OpenCL backend. The kernels are embedded: embed.awk makes one C source of all .cl files.
 opencl_kernels = \
 	%D%/kernels/arg_reduce.cl \
+	%D%/kernels/attend.cl \
 	%D%/kernels/attention.cl \
 	%D%/kernels/binary.cl \
 	%D%/kernels/conv.cl \
@@ -25,7 +26,8 @@ opencl_kernels = \
 	%D%/kernels/softmax.cl \
 	%D%/kernels/tiled.cl \
 	%D%/kernels/unary.cl \
-	%D%/kernels/unary_backward.cl
+	%D%/kernels/unary_backward.cl \
+	%D%/kernels/vectors.cl
 EXTRA_DIST += %D%/embed.awk $(opencl_kernels)
 
 if WITH_OPENCL
@@ -38,7 +40,9 @@ CLEANFILES += %D%/kernels.c %D%/kernels.c.tmp
 
 backend_LTLIBRARIES += %D%/opencl.la
 %C%_opencl_la_SOURCES = \
+	%D%/attend.c \
 	%D%/attention.c \
+	%D%/attention.h \
 	%D%/clblast.c \
 	%D%/clblast.h \
 	%D%/conv.c \

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* PACK_DEPTH: how much of K a work-item packs. */
-enum { LOCAL = 64, PACK_DEPTH = 64 };
+enum { LOCAL = 64 };
 
 /* Products below this many terms are not worth packing; panels above this size take too much
  * memory. */
@@ -58,29 +57,6 @@ static int b_is_shared(const axle_view *b)
     return 1;
 }
 
-static void step_pack(ocl_plan *plan, const axle_view *b, int64_t batches, uint64_t panels)
-{
-    const uint32_t row = b->rank - 2, column = b->rank - 1;
-    const int64_t n = b->dim[column], k = b->dim[row], width = ocl_panel_width(plan);
-    ocl_map map = {0};
-    char options[128];
-    ocl_product_options(plan, b, options, sizeof(options));
-    ocl_map_views(&map, &b, 1, 0, row);
-    ocl_map_merge(&map);
-    ocl_step_begin(plan, "prelude functions product", "pack",
-                   batches * ((n + width - 1) / width) * ((k + PACK_DEPTH - 1) / PACK_DEPTH), 1,
-                   "%s", options);
-    ocl_put(plan, batches);
-    ocl_put(plan, n);
-    ocl_put(plan, k);
-    ocl_put(plan, b->stride[row]);
-    ocl_put(plan, b->stride[column]);
-    ocl_put(plan, PACK_DEPTH);
-    ocl_put_map(plan, &map);
-    ocl_arg_in(plan, 1);
-    ocl_arg_work(plan, panels, ocl_panel_size(b));
-}
-
 /* Elements of a batch of the packed left-hand matrix. */
 static int64_t left_elements(const ocl_product *p)
 {
@@ -92,7 +68,8 @@ static void step_pack_left(ocl_plan *plan, ocl_product *p, const axle_view *a,
                            const axle_view *bias, const axle_view *y)
 {
     const uint32_t row = a->rank - 2, column = a->rank - 1;
-    const int64_t pieces = (p->k + PACK_DEPTH - 1) / PACK_DEPTH, elements = left_elements(p);
+    const int64_t pieces = (p->k + OCL_PACK_DEPTH - 1) / OCL_PACK_DEPTH,
+                  elements = left_elements(p);
     ocl_map map = {0};
     char options[128];
     ocl_product_options(plan, a, options, sizeof(options));
@@ -106,7 +83,7 @@ static void step_pack_left(ocl_plan *plan, ocl_product *p, const axle_view *a,
     ocl_put(plan, p->k);
     ocl_put(plan, a->stride[row]);
     ocl_put(plan, a->stride[column]);
-    ocl_put(plan, PACK_DEPTH);
+    ocl_put(plan, OCL_PACK_DEPTH);
     ocl_put_map(plan, &map);
     ocl_arg_in(plan, 0);
     ocl_arg_work(plan, p->a_work, ocl_real_size(plan));
@@ -174,7 +151,7 @@ static void plan_vector(ocl_plan *plan, const shape *s)
     plan->impl = "matmul_vector";
     if (p.n > ocl_panel_width(plan) && p.batches * left_elements(&p) <= MOST_PANEL)
         step_pack_left(plan, &p, a, bias, y);
-    step_pack(plan, s->b, packed, p.panels);
+    ocl_step_pack(plan, 1, s->b, packed, p.panels);
     ocl_step_product(plan, &p);
 }
 

@@ -55,7 +55,7 @@ static void set_sizes(ocl_plan *plan, ocl_step *step, int64_t items, uint32_t lo
 /* Whether a kernel is built alone: files of large kernels, of which an operator needs few. */
 static int is_alone(const char *files)
 {
-    static const char *const large[] = {"product", "flat", "conv", "attention"};
+    static const char *const large[] = {"product", "flat", "conv", "attention", "attend"};
     const char *last = strrchr(files, ' ');
     for (size_t k = 0; last && k < sizeof(large) / sizeof(large[0]); k++)
         if (strcmp(last + 1, large[k]) == 0)

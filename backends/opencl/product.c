@@ -82,3 +82,28 @@ void ocl_step_product(ocl_plan *plan, const ocl_product *p)
     ocl_arg_work(plan, p->pieces, size);
     ocl_arg_real(plan, p->alpha);
 }
+
+void ocl_step_pack(ocl_plan *plan, uint32_t operand, const axle_view *b, int64_t batches,
+                   uint64_t panels)
+{
+    const uint32_t row = b->rank - 2, column = b->rank - 1;
+    const int64_t n = b->dim[column], k = b->dim[row], width = ocl_panel_width(plan);
+    ocl_map map = {0};
+    char options[128];
+    ocl_product_options(plan, b, options, sizeof(options));
+    ocl_map_views(&map, &b, 1, 0, row);
+    ocl_map_merge(&map);
+    ocl_step_begin(plan, "prelude functions product", "pack",
+                   batches * ((n + width - 1) / width) *
+                       ((k + OCL_PACK_DEPTH - 1) / OCL_PACK_DEPTH),
+                   1, "%s", options);
+    ocl_put(plan, batches);
+    ocl_put(plan, n);
+    ocl_put(plan, k);
+    ocl_put(plan, b->stride[row]);
+    ocl_put(plan, b->stride[column]);
+    ocl_put(plan, OCL_PACK_DEPTH);
+    ocl_put_map(plan, &map);
+    ocl_arg_in(plan, operand);
+    ocl_arg_work(plan, panels, ocl_panel_size(b));
+}

@@ -5,8 +5,8 @@
 
 #include "plan.h"
 
-/* Rows of a block, and most blocks of a work-item. */
-enum { OCL_PRODUCT_ROWS = 8, OCL_PRODUCT_BLOCKS = 4 };
+/* Rows of a block, most blocks of a work-item, and how much of K one packs. */
+enum { OCL_PRODUCT_ROWS = 8, OCL_PRODUCT_BLOCKS = 4, OCL_PACK_DEPTH = 64 };
 
 /* What is multiplied: y (m, n) = a (m, k) . b (k, n), in batches. */
 typedef struct ocl_product {
@@ -55,6 +55,10 @@ static inline int64_t ocl_panel_elements(const ocl_plan *plan, int64_t n, int64_
 }
 
 void ocl_step_product(ocl_plan *plan, const ocl_product *p);
+
+/* The panels of a matrix, of the last two dims of an input seen as `b`, in so many batches. */
+void ocl_step_pack(ocl_plan *plan, uint32_t operand, const axle_view *b, int64_t batches,
+                   uint64_t panels);
 
 /* Options of the kernels that make ready what a product reads. */
 void ocl_product_options(const ocl_plan *plan, const axle_view *operand, char *out, size_t size);

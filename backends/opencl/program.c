@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 4, MOST_OPTIONS = 768 };
+enum { MOST_FILES = 5, MOST_OPTIONS = 768 };
 
 struct ocl_program {
     ocl_program *next;
