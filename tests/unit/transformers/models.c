@@ -5,8 +5,8 @@
 #include "axle/random.h"
 
 static const char *const tasks[] = {"base", "sequence-classification", "token-classification",
-                                    "masked-lm"};
-enum { TASKS = 4 };
+                                    "masked-lm", "causal-lm"};
+enum { TASKS = 4, CAUSAL = TASKS };
 
 /* ------------------------------------------------------------------ shapes and gradients */
 
@@ -56,7 +56,37 @@ static void every_model_has_its_tasks(void **state)
     (void)state;
     for (const char *const *type = axle_transformer_model_types(); *type; type++)
         for (int task = 0; task < TASKS; task++)
-            check_task(*type, task);
+            if (strcmp(*type, "gpt2") != 0)
+                check_task(*type, task);
+    check_task("gpt2", 0);
+    check_task("gpt2", CAUSAL);
+}
+
+/* The logits of each place are for the next token's label, and what comes later changes none. */
+static void next_tokens_are_told(void **state)
+{
+    (void)state;
+    axle_model *model = tiny_model("gpt2", "causal-lm");
+    axle_batch *batch = tiny_batch(2, 5), *shorter = tiny_batch(1, 3);
+    double weight, loss;
+    axle_module_train(axle_model_module(model), 0);
+    add_labels(batch, CAUSAL);
+    tiny_ok(axle_transformer_loss_weight(model, batch, &weight));
+    assert_true(weight == 7.0);
+    axle_output out = axle_model_forward(model, batch);
+    axle_tensor *labels = axle_slice(axle_batch_get(batch, "labels"), 1, 1, 5, 1);
+    axle_tensor *expected = axle_cross_entropy(
+        axle_flatten(axle_slice(out.logits, 1, 0, 4, 1), 0, 1), axle_flatten(labels, 0, 1), NULL);
+    tiny_ok(axle_tensor_item(out.loss, &loss));
+    EXPECT_NEAR(expected, 1e-6, loss);
+    double *all = tensors_read(out.logits), *first = tensors_read(tiny_logits(model, shorter));
+    for (int k = 0; k < 3 * TINY_VOCABULARY; k++)
+        assert_true(fabs(all[k] - first[k]) < 1e-6);
+    free(all);
+    free(first);
+    axle_batch_release(shorter);
+    axle_batch_release(batch);
+    axle_model_release(model);
 }
 
 static void unknown_tasks_are_refused(void **state)
@@ -101,7 +131,7 @@ static void padding_does_not_matter(void **state)
 {
     (void)state;
     for (const char *const *type = axle_transformer_model_types(); *type; type++) {
-        axle_model *model = tiny_model(*type, "sequence-classification");
+        axle_model *model = tiny_model(*type, tiny_task(*type, "sequence-classification"));
         axle_batch *longer = tiny_batch(1, 7), *shorter = tiny_batch(1, 4);
         axle_module_train(axle_model_module(model), 0);
         tiny_set(
@@ -149,7 +179,7 @@ static void dropout_is_for_training(void **state)
 {
     (void)state;
     for (const char *const *type = axle_transformer_model_types(); *type; type++) {
-        axle_model *model = tiny_model(*type, "sequence-classification");
+        axle_model *model = tiny_model(*type, tiny_task(*type, "sequence-classification"));
         axle_batch *batch = tiny_batch(1, 4);
         double *a = tensors_read(tiny_logits(model, batch));
         double *b = tensors_read(tiny_logits(model, batch));
@@ -304,10 +334,10 @@ static void layers_are_computed_again(void **state)
 {
     (void)state;
     for (const char *const *type = axle_transformer_model_types(); *type; type++) {
-        axle_model *model = tiny_model(*type, "sequence-classification");
+        axle_model *model = tiny_model(*type, tiny_task(*type, "sequence-classification"));
         axle_module *module = axle_model_module(model);
         axle_batch *batch = tiny_batch(2, 5), *gradients;
-        add_labels(batch, 1);
+        add_labels(batch, strcmp(*type, "gpt2") == 0 ? CAUSAL : 1);
         tiny_set(batch, "attention_mask",
                  axle_from_data(AXLE_DTYPE_I64, AXLE_DIMS(2, 5),
                                 TINY_INTEGERS(1, 1, 1, 1, 0, 1, 1, 1, 0, 0)));
@@ -389,6 +419,7 @@ static void weights_need_not_be_tied(void **state)
 
 static const struct CMUnitTest tests[] = {
     TINY("every model has its tasks", every_model_has_its_tasks),
+    TINY("the next token is told from those before it", next_tokens_are_told),
     TINY("unknown tasks are refused", unknown_tasks_are_refused),
     TINY("initial values are those of the original", initial_values_are_those_of_the_original),
     TINY("padding does not matter", padding_does_not_matter),

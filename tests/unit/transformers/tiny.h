@@ -45,6 +45,13 @@ static inline axle_model *tiny_of(axle_transformer_config *config, const char *t
     return model;
 }
 
+/* A task that models of this type have: `task`, or the one that those which tell the next token
+ * have. */
+static inline const char *tiny_task(const char *type, const char *task)
+{
+    return strcmp(type, "gpt2") == 0 ? "causal-lm" : task;
+}
+
 static inline axle_model *tiny_model(const char *type, const char *task)
 {
     return tiny_of(tiny_config(type), task);
