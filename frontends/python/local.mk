@@ -11,12 +11,15 @@ EXTRA_DIST += \
 	%D%/tests/test_accelerator.py \
 	%D%/tests/test_autograd.py \
 	%D%/tests/test_data.py \
+	%D%/tests/test_install.py \
 	%D%/tests/test_library.py \
 	%D%/tests/test_nn.py \
 	%D%/tests/test_tensor.py \
 	%D%/tests/test_transformers.py \
 	%D%/tests/training.json \
 	%D%/tests/training.py \
+	%D%/README.md \
+	%D%/pyproject.toml \
 	%D%/tools/describe_abi.py
 
 python_sources = \
@@ -74,9 +77,10 @@ nodist_axlepy_PYTHON = %D%/_installed.py
 CLEANFILES += %D%/_installed.py
 endif
 
-# Where the package finds the library that it was installed with.
+# Where the package finds the library that it was installed with, from its own folder, so that
+# trees may be moved.
 %D%/_installed.py: Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && \
 	  { echo '# SPDX-License-Identifier: Apache-2.0'; \
 	    echo '"""Where the library was installed."""'; \
-	    echo 'LIBRARY_DIR = "$(libdir)"'; } >$@
+	    echo "LIBRARY_DIR = \"`realpath -ms --relative-to='$(pythondir)/axle' '$(libdir)'`\""; } >$@

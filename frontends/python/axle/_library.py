@@ -102,9 +102,9 @@ def _folders():
     yield from ("/usr/local/lib", "/usr/local/lib64", "")
 
 
-def _open(soname):
-    """The library and its path."""
-    tried, chosen = [], _chosen()
+def _open(soname, beside=None):
+    """The library and its path; one of the others is beside the first one."""
+    tried, chosen = [], os.path.dirname(beside) if beside else _chosen()
     for folder in [chosen] if chosen else _folders():
         path = os.path.join(folder, soname)
         if folder and not os.path.exists(path):
@@ -195,7 +195,7 @@ class _Library:
 
     def load(self):
         if self._dll is None:
-            dll, self.path = _open(_SONAMES[self._name])
+            dll, self.path = _open(_SONAMES[self._name], beside=self is not lib and lib.path)
             if self._name == "axle":
                 dll.axle_version.restype = ctypes.c_char_p
                 _check_version(dll.axle_version().decode(), self.path)
