@@ -11,8 +11,8 @@
 
 enum { ROWS = 8 };
 
-/* More numbers take too much memory. */
-enum { MOST = 1 << 28 };
+/* More numbers take too much memory; fewer products than WIDE_TERMS are summed in f64. */
+enum { MOST = 1 << 28, WIDE_TERMS = 1 << 20 };
 
 /* Where things are in the workspace. */
 typedef struct places {
@@ -25,7 +25,7 @@ static int64_t round_up(int64_t n, int64_t size)
     return (n + size - 1) / size * size;
 }
 
-/* Small ones are computed in f64 where the device has it, as products are. */
+/* Small ones are computed in f64 where the device has it, for the reason that products are. */
 static int fill(ocl_plan *plan, const ocl_attention *a, places *at)
 {
     const int64_t longer = a->depth > a->width ? a->depth : a->width;
@@ -35,7 +35,9 @@ static int fill(ocl_plan *plan, const ocl_attention *a, places *at)
         a->depth == 0 || a->width == 0 || pairs > MOST ||
         a->heads * round_up(length, 32) * round_up(longer, 32) > MOST)
         return 0;
-    ocl_product_widen(plan, a->heads * a->queries * a->keys * (a->depth + a->width));
+    if (a->heads * a->queries * a->keys * (a->depth + a->width) <= WIDE_TERMS &&
+        plan->device->about.has_f64)
+        plan->real = AXLE_DTYPE_F64;
     at->pitch = round_up(a->keys, ocl_panel_width(plan));
     at->blocks = a->heads * (round_up(a->queries, ROWS) / ROWS);
     at->keep = ocl_work(plan, at->blocks * at->pitch, 1);

@@ -125,7 +125,7 @@ static int flat_fill(ocl_plan *plan, flat *f, int turned)
 static void begin(ocl_plan *plan, const flat *f, const char *kernel, int64_t items, int64_t rows,
                   uint32_t local)
 {
-    ocl_step_begin(plan, "prelude functions flat", kernel, items, local,
+    ocl_step_begin(plan, "prelude functions vectors flat", kernel, items, local,
                    "-DTX=%s -DROWS=%d -DACTIVATION=%s", ocl_dtype(f->read), (int)rows,
                    ocl_activation(plan->attrs.conv.activation));
 }
@@ -171,7 +171,7 @@ static void put_spread(ocl_plan *plan, const planes *p)
 static void step_spread(ocl_plan *plan, const planes *p, uint32_t operand)
 {
     const int64_t images = p->view->dim[0] * p->view->dim[1];
-    ocl_step_begin(plan, "prelude functions flat", "spread",
+    ocl_step_begin(plan, "prelude functions vectors flat", "spread",
                    images * blocks(rows_of_planes(p), ITEM / p->size[2] + 1), 1, "-DTX=%s",
                    ocl_dtype(p->view));
     put_spread(plan, p);
@@ -315,9 +315,9 @@ static void step_pieces(ocl_plan *plan, const flat *f, const planes *dy, int64_t
         dy->elements, f->in.elements, dy->sample,
         f->in.sample, chunks,         blocks(samples, chunks)};
     const int fused = by_samples(plan, samples);
-    ocl_step_begin(plan, "prelude functions flat", fused ? "flat_weight_samples" : "flat_weight",
-                   fused ? chunks : chunks * tiles, 1,
-                   "-DTX=%s -DROWS=%d -DTAPS=%d -DACTIVATION=NONE", ocl_dtype(f->read),
+    ocl_step_begin(plan, "prelude functions vectors flat",
+                   fused ? "flat_weight_samples" : "flat_weight", fused ? chunks : chunks * tiles,
+                   1, "-DTX=%s -DROWS=%d -DTAPS=%d -DACTIVATION=NONE", ocl_dtype(f->read),
                    (int)rows_of(f->m, WEIGHT_ROWS), WEIGHT_TAPS);
     put_spread(plan, dy);
     put_spread(plan, &f->in);

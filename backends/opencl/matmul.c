@@ -76,7 +76,7 @@ static void step_pack_left(ocl_plan *plan, ocl_product *p, const axle_view *a,
     ocl_map_views(&map, &a, 1, 0, row);
     ocl_map_merge(&map);
     p->a_work = ocl_work(plan, p->batches * elements, ocl_real_size(plan));
-    ocl_step_begin(plan, "prelude functions product", "pack_left",
+    ocl_step_begin(plan, "prelude functions vectors product", "pack_left",
                    p->batches * (elements / OCL_PRODUCT_ROWS / p->k) * pieces, 1, "%s", options);
     ocl_put(plan, p->batches);
     ocl_put(plan, p->m);

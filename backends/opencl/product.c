@@ -63,11 +63,11 @@ void ocl_step_product(ocl_plan *plan, const ocl_product *p)
                                blocks(p->k, p->chunks),
                                many};
     const uint32_t size = ocl_real_size(plan);
-    ocl_step_begin(plan, "prelude functions product", "product", blocks(rows, many) * columns, 1,
-                   "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s%s%s", p->a_type, p->y_type, p->activation,
-                   p->a_packed ? " -DPACKED_LEFT" : "", p->placed ? " -DPLACED" : "",
-                   p->accumulate ? " -DACCUMULATE" : "", p->partial ? " -DPARTIAL" : "",
-                   panel_options(plan, p->panel_size));
+    ocl_step_begin(plan, "prelude functions vectors product", "product",
+                   blocks(rows, many) * columns, 1, "-DTA=%s -DTY=%s -DACTIVATION=%s%s%s%s%s%s",
+                   p->a_type, p->y_type, p->activation, p->a_packed ? " -DPACKED_LEFT" : "",
+                   p->placed ? " -DPLACED" : "", p->accumulate ? " -DACCUMULATE" : "",
+                   p->partial ? " -DPARTIAL" : "", panel_options(plan, p->panel_size));
     for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
         ocl_put(plan, numbers[k]);
     ocl_put_map(plan, &p->map);
@@ -93,7 +93,7 @@ void ocl_step_pack(ocl_plan *plan, uint32_t operand, const axle_view *b, int64_t
     ocl_product_options(plan, b, options, sizeof(options));
     ocl_map_views(&map, &b, 1, 0, row);
     ocl_map_merge(&map);
-    ocl_step_begin(plan, "prelude functions product", "pack",
+    ocl_step_begin(plan, "prelude functions vectors product", "pack",
                    batches * ((n + width - 1) / width) *
                        ((k + OCL_PACK_DEPTH - 1) / OCL_PACK_DEPTH),
                    1, "%s", options);

@@ -119,7 +119,7 @@ static void begin(ocl_plan *plan, const unfolding *u, const char *kernel, int64_
 {
     char options[128];
     ocl_product_options(plan, u->read, options, sizeof(options));
-    ocl_step_begin(plan, "prelude functions product", kernel, items, local, "%s%s", options,
+    ocl_step_begin(plan, "prelude functions vectors product", kernel, items, local, "%s%s", options,
                    is_strided(plan, u) ? " -DSTRIDED" : "");
 }
 
@@ -276,7 +276,8 @@ void ocl_step_join_weight(ocl_plan *plan, const conv *c, int64_t count, int64_t 
     map_space(&weights, c->w);
     ocl_map_merge(&weights);
     ocl_product_options(plan, c->w, options, sizeof(options));
-    ocl_step_begin(plan, "prelude functions product", "join_pieces", count, LOCAL, "%s", options);
+    ocl_step_begin(plan, "prelude functions vectors product", "join_pieces", count, LOCAL, "%s",
+                   options);
     ocl_put(plan, count);
     ocl_put(plan, chunks);
     ocl_put_map(plan, &weights);

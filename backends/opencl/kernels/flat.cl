@@ -7,22 +7,9 @@
  * Positions behind the end of a row of outputs come out as well, and are dropped.
  */
 #pragma OPENCL FP_CONTRACT ON
-#define vector_f32 float16
-#define vector_f64 double8
-#define VECTOR JOIN(vector_, REAL)
-#define LANES_f32 16
-#define LANES_f64 8
-#define LANES JOIN(LANES_, REAL)
-#define WIDTH (2 * LANES)
 #define vector8_f32 float8
 #define vector8_f64 double8
 #define VECTOR8 JOIN(vector8_, REAL)
-#define VLOAD_f32 vload16
-#define VLOAD_f64 vload8
-#define VLOAD JOIN(VLOAD_, REAL)
-#define VSTORE_f32 vstore16
-#define VSTORE_f64 vstore8
-#define VSTORE JOIN(VSTORE_, REAL)
 
 #define TIMES_1(X) X(0)
 #define TIMES_2(X) TIMES_1(X) X(1)

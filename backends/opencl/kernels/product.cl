@@ -10,23 +10,10 @@
 #define ROW_TIMES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define MOST_BLOCKS 4 /* its twin is OCL_PRODUCT_BLOCKS */
 #define AT_ONCE 1024
-#define vector_f32 float16
-#define vector_f64 double8
-#define VECTOR JOIN(vector_, REAL)
-#define LANES_f32 16
-#define LANES_f64 8
-#define LANES JOIN(LANES_, REAL)
-#define WIDTH (2 * LANES)
 #define vector8_f32 float8
 #define vector8_f64 double8
 #define VECTOR8 JOIN(vector8_, REAL)
 #define PANEL8 JOIN(vector8_, PANEL)
-#define VLOAD_f32 vload16
-#define VLOAD_f64 vload8
-#define VLOAD JOIN(VLOAD_, REAL)
-#define VSTORE_f32 vstore16
-#define VSTORE_f64 vstore8
-#define VSTORE JOIN(VSTORE_, REAL)
 
 /* The rows of a block: its first element, and where the rows begin. Rows beyond the last repeat it;
  * they are not stored. */
@@ -49,14 +36,6 @@
 #define PUT(at, v) STORE(TY, to, at, LOAD(TY, to, at) + (v))
 #else
 #define PUT(at, v) STORE(TY, to, at, ACTIVATE(v))
-#endif
-
-/* Panels keep numbers in the type PANEL, f32 where no element has more bits. WIDEN: REAL is f64
- * all the same. */
-#ifdef WIDEN
-#define PANEL_LOAD(i, p) convert_double8(vload8(i, p))
-#else
-#define PANEL_LOAD(i, p) VLOAD(i, p)
 #endif
 
 /* sums (ROWS, WIDTH) += rows of the left-hand matrix . [first, last) of a panel. */
