@@ -3,7 +3,8 @@
  * Options of the backend, given as in AXLE_OPTIONS=opencl.max_local=64:
  *   opencl.max_alloc   most bytes of a buffer
  *   opencl.max_local   most work-items of a work-group
- *   opencl.product     candidates for products, joined by +: plain, vector, tiled, clblast
+ *   opencl.product     candidates for products, joined by +: plain, vector, tiled, clblast; for
+ *                      attention the first two count
  *   opencl.tune        0 takes the first candidate that fits instead of the fastest
  *   opencl.selftest    0 leaves out the self-test at the first open of a device
  */

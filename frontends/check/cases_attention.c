@@ -59,5 +59,23 @@ const op_case cases_attention[] = {
      .in = "x:any(1,2,3,4) x:nothing(1,2,5,4) x:nothing(1,2,5,4) bool:zero(1,~2,~3,5)",
      .out = "x(1,2,3,4) stat(1,2,3)",
      .attrs = ATTENTION_ATTRS(0, 0.5, 0.0)},
+    {.op = AXLE_OP_ATTENTION,
+     .name = "of NaN here and there, with a mask",
+     .in = "x:any(2,2,9,8) x:any(2,2,7,8) x:nan(2,2,7,6) bool:mask(2,2,9,7)",
+     .out = "x(2,2,9,6) stat(2,2,9)",
+     .attrs = ATTENTION_ATTRS(0, 0.35, 0.0)},
+    {.op = AXLE_OP_ATTENTION,
+     .name = "of NaN here and there, causal",
+     .in = "x:any(2,2,17,8) x:any(2,2,17,8) x:nan(2,2,17,6) -",
+     .out = "x(2,2,17,6) stat(2,2,17)",
+     .attrs = ATTENTION_ATTRS(1, 0.35, 0.0)},
+    {.op = AXLE_OP_ATTENTION_BACKWARD,
+     .name = "of NaN here and there, with a mask",
+     .in = "x:nan(2,2,9,2) x:any(2,2,9,4) x:any(2,2,3,4) x:any(2,2,3,2) bool:mask(2,2,9,3) "
+           "x(2,2,9,2) stat(2,2,9)",
+     .out = "x(2,2,9,4) x(2,2,3,4) x(2,2,3,2)",
+     .attrs = ATTENTION_ATTRS(0, 0.5, 0.0),
+     .slack = 4,
+     .forward = {AXLE_OP_ATTENTION, "#1 #2 #3 #4", "#5 #6"}},
     {0}};
 /* clang-format on */

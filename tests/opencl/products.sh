@@ -18,6 +18,8 @@ done
 check 'tiles in groups of any size' with opencl.product=tiled
 check 'an element a work-item' with opencl.product=plain
 check 'blocks in vector registers' with opencl.product=vector
+check 'attention, an element a work-item' env AXLE_BACKEND=opencl AXLE_FALLBACK=error \
+    AXLE_OPTIONS=opencl.product=plain "$AXLE" backend-check opencl --op attention --quick
 check 'CLBlast where it is installed' with opencl.product=clblast
 # Not XDG_CACHE_HOME, below which PoCL has what it compiled above.
 AXLE_CACHE_DIR=$work/cache
