@@ -290,6 +290,7 @@ model_tests += $(text_tests)
 transformer_tests = \
 	%D%/unit/transformers/config \
 	%D%/unit/transformers/files \
+	%D%/unit/transformers/generate \
 	%D%/unit/transformers/load \
 	%D%/unit/transformers/models
 model_tests += $(transformer_tests)
@@ -297,6 +298,8 @@ model_tests += $(transformer_tests)
 %C%_unit_transformers_config_LDFLAGS = $(black_box_ldflags)
 %C%_unit_transformers_files_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_unit_transformers_files_LDFLAGS = $(black_box_ldflags)
+%C%_unit_transformers_generate_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_transformers_generate_LDFLAGS = $(black_box_ldflags)
 %C%_unit_transformers_load_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
 %C%_unit_transformers_load_LDFLAGS = $(black_box_ldflags)
 %C%_unit_transformers_models_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
@@ -431,6 +434,7 @@ cli_tests = \
 	%D%/cli/config.sh \
 	%D%/cli/demo.sh \
 	%D%/cli/estimate_memory.sh \
+	%D%/cli/generate.sh \
 	%D%/cli/help.sh \
 	%D%/cli/hosts.sh \
 	%D%/cli/hooks.sh \

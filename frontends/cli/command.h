@@ -27,8 +27,8 @@ typedef struct command {
 } command;
 
 extern const command backend_check_command, bench_command, config_command, eval_command,
-    info_command, launch_command, plot_command, predict_command, test_command, tokenize_command,
-    train_command;
+    generate_command, info_command, launch_command, plot_command, predict_command, test_command,
+    tokenize_command, train_command;
 
 /* Print `axle NAME: message` on standard error, where the message is Axle's recorded error, with a
  * prefix if that is not NULL. Returns EXIT_FAILED. */

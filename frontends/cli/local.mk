@@ -42,6 +42,7 @@ axle_SOURCES = \
 	%D%/eval.c \
 	%D%/evaluate.c \
 	%D%/evaluate.h \
+	%D%/generate.c \
 	%D%/info.c \
 	%D%/interrupt.c \
 	%D%/interrupt.h \
@@ -135,6 +136,7 @@ dist_man_MANS += \
 	%D%/axle-config.1 \
 	%D%/axle-estimate-memory.1 \
 	%D%/axle-eval.1 \
+	%D%/axle-generate.1 \
 	%D%/axle-info.1 \
 	%D%/axle-launch.1 \
 	%D%/axle-plot.1 \

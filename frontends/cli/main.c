@@ -13,18 +13,11 @@
 
 enum { MAX_COMMANDS = 16 };
 
-static const command *const commands[] = {&info_command,
-                                          &train_command,
-                                          &eval_command,
-                                          &predict_command,
-                                          &tokenize_command,
-                                          &launch_command,
-                                          &config_command,
-                                          &test_command,
-                                          &plot_command,
-                                          &bench_command,
-                                          &estimate_memory_command,
-                                          &backend_check_command};
+static const command *const commands[] = {
+    &info_command,         &train_command,    &eval_command,   &predict_command,
+    &tokenize_command,     &generate_command, &launch_command, &config_command,
+    &test_command,         &plot_command,     &bench_command,  &estimate_memory_command,
+    &backend_check_command};
 static const int command_count = sizeof(commands) / sizeof(commands[0]);
 
 int command_error(const command *command, const char *format, ...)

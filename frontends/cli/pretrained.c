@@ -105,18 +105,23 @@ static int name_labels(pretrained *model)
     return AXLE_OK;
 }
 
-int pretrained_load(pretrained *model)
+int pretrained_load_for(pretrained *model, const char *task)
 {
     axle_load_report *report = NULL;
     axle_pretrained_options options = AXLE_PRETRAINED_OPTIONS_INIT;
     options.report = &report;
-    int code = axle_transformer_from_pretrained(model->folder, "sequence-classification", &options,
-                                                &model->model);
+    int code = axle_transformer_from_pretrained(model->folder, task, &options, &model->model);
     /* Random values would answer as if they knew. */
     if (!code && report->missing[0])
         code = axle_error_set(AXLE_ERR_STATE, "%s is not trained for this: it has no %s",
                               model->folder, report->missing[0]);
     axle_load_report_release(report);
+    return code;
+}
+
+int pretrained_load(pretrained *model)
+{
+    int code = pretrained_load_for(model, "sequence-classification");
     return code ? code : name_labels(model);
 }
 

@@ -23,7 +23,9 @@ typedef struct pretrained {
  * @param quiet        show no download */
 int pretrained_find(const char *name, const char *revision, axle_accelerator *accelerator,
                     int quiet, pretrained *out);
-/* Load the model that was found, as a classifier or regressor of texts. */
+/* Load the model that was found, for a task; a model that lacks parameters for it is refused. */
+int pretrained_load_for(pretrained *model, const char *task);
+/* The same, as a classifier or regressor of texts, with its labels. */
 int pretrained_load(pretrained *model);
 void pretrained_release(pretrained *model);
 

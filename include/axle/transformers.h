@@ -189,6 +189,43 @@ typedef struct axle_save_pretrained_options {
 AXLE_API int axle_transformer_save_pretrained(const axle_model *model, const char *directory,
                                               const axle_save_pretrained_options *options);
 
+/* ------------------------------------------------------------------ texts */
+
+/** Starts from AXLE_GENERATE_OPTIONS_INIT. */
+typedef struct axle_generate_options {
+    size_t struct_size;
+    int64_t max_new_tokens;
+    /** 0: the likeliest token each time, of equal ones the first. 1: draw, from the distribution
+     * that temperature, top_k and top_p, in this order, make of the model's. */
+    int sample;
+    double temperature; /**< logits are divided by it; above 0 */
+    int64_t top_k;      /**< only the likeliest so many; 0: all */
+    double top_p;       /**< only the likeliest that together reach this probability; 1: all */
+    uint64_t seed;      /**< of draws; equal seeds draw equal tokens */
+    int64_t end;        /**< token that ends the text; -1: that of config.json; -2: none */
+    /** Called with each new token, the ending one included; another result than 0 ends the text.
+     * NULL: not wanted. */
+    int (*token)(void *user, int64_t id);
+    void *user;
+} axle_generate_options;
+#define AXLE_GENERATE_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(axle_generate_options), 20, 0, 1.0, 0, 1.0, 0, -1, NULL, NULL                       \
+    }
+
+/**
+ * Continue a text with a model of the task causal-lm, which is used without dropout and gradients.
+ * Keys and values of what came before are kept, so that each token costs one pass of one token.
+ * @param ids  the @p n > 0 tokens that the text begins with.
+ * @param out  the new tokens, for axle_free(). Fewer than asked for where the text ended or the
+ * model has no more positions. @param count  how many they are.
+ * @return AXLE_OK; AXLE_ERR_INVALID for options or another model; AXLE_ERR_SHAPE where the
+ * beginning is too long; AXLE_ERR_INDEX for tokens that are none.
+ */
+AXLE_API int axle_transformer_generate(axle_model *model, const int64_t *ids, int64_t n,
+                                       const axle_generate_options *options, int64_t **out,
+                                       int64_t *count);
+
 AXLE_END_DECLS
 
 #endif

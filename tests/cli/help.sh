@@ -3,7 +3,7 @@
 # Help, manual pages and completion, and what happens on wrong usage.
 . "$top_srcdir/tests/cli/support.sh"
 
-commands='info train eval predict tokenize launch config test plot bench estimate-memory backend-check'
+commands='info train eval predict tokenize generate launch config test plot bench estimate-memory backend-check'
 
 # options_of COMMAND: as the program lists them.
 options_of()

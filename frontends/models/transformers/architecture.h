@@ -55,6 +55,7 @@ typedef struct axle__inputs {
     axle_tensor *mask;  /* (N, 1, 1, T) bool, true at what is seen; NULL: all is */
     axle_tensor *types; /* (N, T); NULL: all 0 */
     int64_t rows, length;
+    struct axle__past *past; /* what generating keeps (past.h); NULL: nothing */
 } axle__inputs;
 
 /* What follows the body. Members are NULL for the body alone. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "config.h"
+#include "past.h"
 
 void axle__decoder_body_build(axle__builder *b, axle__network *network)
 {
@@ -23,13 +24,17 @@ void axle__decoder_body_build(axle__builder *b, axle__network *network)
 axle_tensor *axle__decoder_body_run(const axle__network *network, const axle__inputs *in)
 {
     axle_tensor *positions = axle_module_parameter(network->positions, "weight");
+    int64_t first = in->past ? in->past->length : 0;
     axle_tensor *x = axle_add(axle_module_forward(network->words, in->ids),
-                              axle_slice(positions, 0, 0, in->length, 1));
+                              axle_slice(positions, 0, first, first + in->length, 1));
     if (in->types) /* their embeddings are those of tokens */
         x = axle_add(x, axle_module_forward(network->words, in->types));
     x = axle__drop(&network->base, x, network->sizes.embedding_dropout);
     for (int64_t k = 0; k < network->sizes.layers; k++)
-        x = axle__decoder_layer_run(network->layer[k], x, in->mask);
+        x = in->past ? axle__decoder_layer_continue(network->layer[k], k, x, in->past)
+                     : axle__decoder_layer_run(network->layer[k], x, in->mask);
+    if (in->past)
+        in->past->length += in->length;
     return axle_module_forward(network->norm, x);
 }
 

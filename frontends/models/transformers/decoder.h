@@ -19,5 +19,9 @@ axle_module *axle__decoder_layer_build(axle__builder *b, const axle__network *ne
                                        const char *path);
 /* x (N, T, H), mask (N, 1, 1, T) or NULL. */
 axle_tensor *axle__decoder_layer_run(axle_module *layer, axle_tensor *x, axle_tensor *mask);
+/* Layer number `k` with what came before, to which x (1, T, H) is added; T is 1 unless that is
+ * nothing. Without hooks and gradients. */
+axle_tensor *axle__decoder_layer_continue(axle_module *layer, int64_t k, axle_tensor *x,
+                                          struct axle__past *past);
 
 #endif

@@ -7,6 +7,8 @@ libaxle_models_la_SOURCES += \
 	%D%/bert.c \
 	%D%/build.c \
 	%D%/build.h \
+	%D%/choose.c \
+	%D%/choose.h \
 	%D%/classifiers.c \
 	%D%/config.c \
 	%D%/config.h \
@@ -21,6 +23,7 @@ libaxle_models_la_SOURCES += \
 	%D%/encoder.h \
 	%D%/encoder_layer.c \
 	%D%/forward.c \
+	%D%/generate.c \
 	%D%/gpt2.c \
 	%D%/heads.h \
 	%D%/initialise.c \
@@ -33,6 +36,8 @@ libaxle_models_la_SOURCES += \
 	%D%/losses.c \
 	%D%/network.c \
 	%D%/network.h \
+	%D%/past.c \
+	%D%/past.h \
 	%D%/pretrained.c \
 	%D%/roberta.c \
 	%D%/save.c \
