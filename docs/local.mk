@@ -2,4 +2,6 @@
 EXTRA_DIST += \
 	%D%/design.md \
 	%D%/style.md
-nobase_dist_doc_DATA = %D%/backend-tutorial.md
+nobase_dist_doc_DATA = \
+	%D%/backend-tutorial.md \
+	%D%/python.md

@@ -10,6 +10,15 @@ example_programs = \
 noinst_PROGRAMS += $(example_programs)
 EXTRA_DIST += %D%/demo.sh
 
+# Run by the tests of the Python package.
+EXTRA_DIST += \
+	%D%/python/checkpointing.py \
+	%D%/python/common.py \
+	%D%/python/gradient_accumulation.py \
+	%D%/python/nlp_example.py \
+	%D%/python/paraphrases.py \
+	%D%/python/tracking.py
+
 # Without -no-install libtool would put a script in each program's place.
 example_ldflags = $(AM_LDFLAGS) -no-install
 %C%_01_tensor_LDADD = libaxle.la

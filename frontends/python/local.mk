@@ -11,9 +11,11 @@ EXTRA_DIST += \
 	%D%/tests/test_accelerator.py \
 	%D%/tests/test_autograd.py \
 	%D%/tests/test_data.py \
+	%D%/tests/test_examples.py \
 	%D%/tests/test_install.py \
 	%D%/tests/test_library.py \
 	%D%/tests/test_nn.py \
+	%D%/tests/test_programs.py \
 	%D%/tests/test_tensor.py \
 	%D%/tests/test_transformers.py \
 	%D%/tests/training.json \

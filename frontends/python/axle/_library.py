@@ -287,6 +287,26 @@ def out_pointer(function, *arguments):
     return result.value
 
 
+def patiently(function, *arguments):
+    """Call a function that may wait for others, so that Ctrl-C is heard meanwhile: the main thread
+    waits in Python. What it interrupts goes on behind, until the program ends."""
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    results, errors = [], []
+
+    def work():
+        try:
+            results.append(function(*arguments))
+        except BaseException as error:  # noqa: B902 - the caller's thread raises it
+            errors.append(error)
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
 def take_text(pointer):
     """A string that the caller must free."""
     text = ctypes.cast(pointer, ctypes.c_char_p).value.decode()

@@ -11,7 +11,8 @@ import sys
 import weakref
 
 from . import _abi, dtypes
-from ._library import (callback, check, check_callbacks, lib, options, out_pointer, remember)
+from ._library import (callback, check, check_callbacks, lib, options, out_pointer, patiently,
+                       remember)
 from .data import DataLoader
 from .data.collate import map_tensors
 from .device import Device
@@ -20,7 +21,7 @@ from .optim import Optimizer
 from .optim.lr_scheduler import LRScheduler
 from .tensor import call
 from .tracking import Trackers
-from .utils import GradientAccumulationPlugin, ProjectConfiguration
+from .utils import DistributedType, GradientAccumulationPlugin, ProjectConfiguration
 
 _REDUCTIONS = {name: _abi.CONSTANTS["AXLE_REDUCE_" + name.upper()]
                for name in ("sum", "mean", "max", "min")}
@@ -80,7 +81,7 @@ class Accelerator:
                  gradient_accumulation_steps=None, cpu=False, log_with=None, project_dir=None,
                  project_config=None, gradient_accumulation_plugin=None,
                  step_scheduler_with_optimizer=True, rng_types=None, kwargs_handlers=None,
-                 backend=None):
+                 dataloader_config=None, backend=None):
         plugin = gradient_accumulation_plugin or GradientAccumulationPlugin(
             gradient_accumulation_steps or 0)
         if mixed_precision is not None and mixed_precision not in ("no", *_PRECISIONS):
@@ -91,7 +92,9 @@ class Accelerator:
         self._as_parameter_ = out_pointer(lib.axle_accelerator_create, ctypes.byref(chosen))
         self.device = Device(lib.axle_accelerator_device(self))
         check(lib.axle_device_set_default(self.device))
-        self.split_batches, self._mixed_precision = split_batches, mixed_precision
+        self.split_batches = split_batches or bool(dataloader_config and
+                                                   dataloader_config.split_batches)
+        self._mixed_precision = mixed_precision
         self.project_configuration = project_config or ProjectConfiguration(project_dir)
         self._models, self._optimizers, self._dataloaders = [], [], []
         self._schedulers, self._custom, self._configured = [], [], False
@@ -149,8 +152,8 @@ class Accelerator:
 
     @property
     def distributed_type(self):
-        """NO, or MULTI_PROCESS."""
-        return "MULTI_PROCESS" if self.use_distributed else "NO"
+        """DistributedType.NO, or MULTI_PROCESS."""
+        return DistributedType.MULTI_PROCESS if self.use_distributed else DistributedType.NO
 
     @property
     def mixed_precision(self):
@@ -165,7 +168,8 @@ class Accelerator:
 
     def wait_for_everyone(self):
         """Wait until all processes are here."""
-        check(lib.axle_wait_for_everyone(self))
+        if self.num_processes > 1:
+            patiently(lambda: check(lib.axle_wait_for_everyone(self)))
 
     def _only(self, function, condition):
         @functools.wraps(function)
@@ -193,7 +197,7 @@ class Accelerator:
 
     @contextlib.contextmanager
     def _first(self, local):
-        check(lib.axle_main_process_first_begin(self, local))
+        patiently(lambda: check(lib.axle_main_process_first_begin(self, local)))
         try:
             yield
         finally:
@@ -384,7 +388,8 @@ class Accelerator:
         """A list of every process's object."""
         data = pickle.dumps(value)
         sizes, out = (ctypes.c_size_t * self.num_processes)(), ctypes.c_void_p()
-        check(lib.axle_gather_objects(self, data, len(data), ctypes.byref(out), sizes))
+        patiently(lambda: check(lib.axle_gather_objects(self, data, len(data), ctypes.byref(out),
+                                                        sizes)))
         whole = ctypes.string_at(out, sum(sizes))
         lib.axle_free(out)
         ends = [sum(sizes[:k + 1]) for k in range(len(sizes))]

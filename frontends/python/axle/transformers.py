@@ -4,7 +4,7 @@ import collections
 import ctypes
 import os
 
-from ._library import check, failure, lib, models, options, out_pointer, take_text
+from ._library import check, failure, lib, models, options, out_pointer, patiently, take_text
 from .nn.module import Handle, Native
 from .optim.lr_scheduler import LRScheduler
 from .tensor import Tensor, borrow
@@ -127,7 +127,7 @@ def folder_of(name):
     name = os.fspath(name)
     if os.path.isdir(name):
         return name
-    return take_text(out_pointer(models.axle_hub_resolve, name.encode(), None))
+    return take_text(patiently(out_pointer, models.axle_hub_resolve, name.encode(), None))
 
 
 # ---------------------------------------------------------------------- models

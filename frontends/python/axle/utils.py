@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds, and what processes say to each other."""
+import enum
 import random
 import sys
 
@@ -43,6 +44,27 @@ def reduce(value, reduction="mean", scale=1.0):
     """See Accelerator.reduce()."""
     from .accelerator import current
     return current().reduce(value, reduction, scale)
+
+
+class DistributedType(str, enum.Enum):
+    """Kinds of jobs. Those of devices that there are not are for programs that ask about them."""
+
+    NO = "NO"
+    MULTI_PROCESS = "MULTI_PROCESS"
+    XLA = TPU = "XLA"
+    FSDP, DEEPSPEED, MEGATRON_LM = "FSDP", "DEEPSPEED", "MEGATRON_LM"
+
+
+class DataLoaderConfiguration:
+    """How loaders are prepared. Positions in the data are always part of checkpoints, and batches
+    always even: use_stateful_dataloader and even_batches need not be said."""
+
+    def __init__(self, split_batches=False, dispatch_batches=None, even_batches=True,
+                 use_seedable_sampler=True, data_seed=None, non_blocking=False,
+                 use_stateful_dataloader=False):
+        if dispatch_batches:
+            raise ValueError("every process fetches its own rows")
+        self.split_batches = split_batches
 
 
 class ProjectConfiguration:

@@ -128,7 +128,14 @@ class DataLoader:
 
     # ---- the loop
 
+    def _leave_finished(self):
+        """A checkpoint that was made at an epoch's last batch leads to the end of that epoch, where
+        loops over C loaders end at once; those over epochs in Python mean the next one."""
+        if 0 < lib.axle_loader_length(self) <= lib.axle_loader_position(self):
+            lib.axle_loader_next(self, ctypes.byref(ctypes.c_void_p()))
+
     def __iter__(self):
+        self._leave_finished()
         batch, self._running = ctypes.c_void_p(), True
         if self._source is not None:
             self._source.error = None
@@ -175,6 +182,7 @@ class DataLoader:
 
     def skip(self, batches):
         """Begin the next loop after that many batches."""
+        self._leave_finished()
         check(lib.axle_loader_skip(self, batches))
 
     @property

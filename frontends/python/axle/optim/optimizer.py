@@ -121,13 +121,13 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Kingma and Ba, 2015."""
+    """Kingma and Ba, 2015. How it is computed (foreach, capturable, fused) is no choice."""
 
     _create, _options = "axle_adam_create", "axle_adam_options"
     _decay = 0.0
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=None,
-                 amsgrad=False, *, maximize=False):
+                 amsgrad=False, *, maximize=False, foreach=None, capturable=False, fused=None):
         super().__init__(params, lr=lr, beta1=betas[0], beta2=betas[1], eps=eps,
                          weight_decay=self._decay if weight_decay is None else weight_decay,
                          amsgrad=int(amsgrad), maximize=int(maximize))
