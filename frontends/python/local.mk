@@ -22,7 +22,9 @@ EXTRA_DIST += \
 	%D%/tests/training.py \
 	%D%/README.md \
 	%D%/pyproject.toml \
-	%D%/tools/describe_abi.py
+	%D%/tests/test_types.py \
+	%D%/tools/describe_abi.py \
+	%D%/tools/describe_types.py
 
 python_sources = \
 	%D%/axle/__init__.py \
@@ -63,18 +65,59 @@ python_optim_sources = \
 	%D%/axle/optim/__init__.py \
 	%D%/axle/optim/lr_scheduler.py \
 	%D%/axle/optim/optimizer.py
+# Types, for checkers and editors; tools/describe_types.py makes them.
+python_stubs = \
+	%D%/axle/__init__.pyi \
+	%D%/axle/accelerator.pyi \
+	%D%/axle/autograd.pyi \
+	%D%/axle/creation.pyi \
+	%D%/axle/device.pyi \
+	%D%/axle/dtypes.pyi \
+	%D%/axle/exchange.pyi \
+	%D%/axle/metrics.pyi \
+	%D%/axle/operators.pyi \
+	%D%/axle/random.pyi \
+	%D%/axle/tensor.pyi \
+	%D%/axle/tokenization.pyi \
+	%D%/axle/tracking.pyi \
+	%D%/axle/transformers.pyi \
+	%D%/axle/utils.pyi \
+	%D%/axle/py.typed
+python_data_stubs = \
+	%D%/axle/data/__init__.pyi \
+	%D%/axle/data/collate.pyi \
+	%D%/axle/data/dataset.pyi \
+	%D%/axle/data/loader.pyi \
+	%D%/axle/data/sampler.pyi
+python_nn_stubs = \
+	%D%/axle/nn/__init__.pyi \
+	%D%/axle/nn/functional.pyi \
+	%D%/axle/nn/init.pyi \
+	%D%/axle/nn/layers.pyi \
+	%D%/axle/nn/loss.pyi \
+	%D%/axle/nn/module.pyi \
+	%D%/axle/nn/parameter.pyi
+python_optim_stubs = \
+	%D%/axle/optim/__init__.pyi \
+	%D%/axle/optim/lr_scheduler.pyi \
+	%D%/axle/optim/optimizer.pyi
 EXTRA_DIST += \
+	$(python_stubs) $(python_data_stubs) $(python_nn_stubs) $(python_optim_stubs) \
 	$(python_sources) $(python_data_sources) $(python_nn_sources) $(python_optim_sources)
 
 if HAVE_PYTHON
 axlepydir = $(pythondir)/axle
 axlepy_PYTHON = $(python_sources)
+axlepy_DATA = $(python_stubs)
 axlepydatadir = $(pythondir)/axle/data
 axlepydata_PYTHON = $(python_data_sources)
+axlepydata_DATA = $(python_data_stubs)
 axlepynndir = $(pythondir)/axle/nn
 axlepynn_PYTHON = $(python_nn_sources)
+axlepynn_DATA = $(python_nn_stubs)
 axlepyoptimdir = $(pythondir)/axle/optim
 axlepyoptim_PYTHON = $(python_optim_sources)
+axlepyoptim_DATA = $(python_optim_stubs)
 nodist_axlepy_PYTHON = %D%/_installed.py
 CLEANFILES += %D%/_installed.py
 endif

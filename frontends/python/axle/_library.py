@@ -129,8 +129,8 @@ def _check_version(version, path):
 
 # ---------------------------------------------------------------------- structs
 
-_structs = {}
-_callbacks = {}
+_structs: dict = {}
+_callbacks: dict = {}
 
 
 def _ctype(kind):
