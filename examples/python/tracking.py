@@ -29,10 +29,10 @@ model, optimizer, train_dataloader, eval_dataloader, lr_scheduler = accelerator.
 
 for epoch in range(args.epochs):
     model.train()
-    total_loss = 0
+    total_loss = 0.0
     for batch in train_dataloader:
         loss = model(**batch).loss
-        total_loss += loss.detach().float()
+        total_loss += loss.item()
         accelerator.backward(loss)
         optimizer.step()
         lr_scheduler.step()
@@ -40,5 +40,5 @@ for epoch in range(args.epochs):
     values = evaluate(accelerator, model, eval_dataloader)
     accelerator.print(f"epoch {epoch}:", values)
     accelerator.log({**values, "epoch": epoch,
-                     "train_loss": total_loss.item() / len(train_dataloader)}, step=epoch)
+                     "train_loss": total_loss / len(train_dataloader)}, step=epoch)
 accelerator.end_training()

@@ -38,6 +38,7 @@ python_sources = \
 	%D%/axle/dtypes.py \
 	%D%/axle/exchange.py \
 	%D%/axle/indexing.py \
+	%D%/axle/launchers.py \
 	%D%/axle/metrics.py \
 	%D%/axle/operators.py \
 	%D%/axle/random.py \
@@ -74,6 +75,7 @@ python_stubs = \
 	%D%/axle/device.pyi \
 	%D%/axle/dtypes.pyi \
 	%D%/axle/exchange.pyi \
+	%D%/axle/launchers.pyi \
 	%D%/axle/metrics.pyi \
 	%D%/axle/operators.pyi \
 	%D%/axle/random.pyi \

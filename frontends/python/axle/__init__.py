@@ -28,6 +28,7 @@ from .autograd import inference_mode, is_grad_enabled, no_grad  # noqa: E402
 
 from . import data, nn, optim, utils  # noqa: E402
 from .accelerator import Accelerator  # noqa: E402
+from .launchers import notebook_launcher  # noqa: E402
 from .utils import DataLoaderConfiguration, DistributedType  # noqa: E402
 
 float, double, half = dtypes.float32, dtypes.float64, dtypes.float16  # noqa: A001

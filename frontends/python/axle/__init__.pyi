@@ -16,6 +16,7 @@ from axle import data as data
 from axle import device as device
 from axle import dtypes as dtypes
 from axle import exchange as exchange
+from axle import launchers as launchers
 from axle import nn as nn
 from axle import operators as operators
 from axle import optim as optim
@@ -58,6 +59,7 @@ from axle.dtypes import dtype as _Dtype
 from axle.dtypes import dtype as dtype
 from axle.exchange import from_dlpack as from_dlpack
 from axle.exchange import from_numpy as from_numpy
+from axle.launchers import notebook_launcher as notebook_launcher
 from axle.operators import abs as abs
 from axle.operators import acos as acos
 from axle.operators import add as add

@@ -62,4 +62,5 @@ def main():
         file.write("%d\n%d\n" % (result.said, result.bad))
 
 
-main()
+if __name__ == "__main__":  # processes that tests spawn import it, too
+    main()

@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import axle
@@ -34,6 +35,22 @@ try:
 except KeyboardInterrupt:
     print("interrupted", (x + x).sum().item())
 """
+
+
+def note_ranks(folder):
+    """Leave a file that is named after the process."""
+    accelerator = Accelerator()
+    rank, count = accelerator.process_index, accelerator.num_processes
+    total = accelerator.reduce(axle.tensor([rank]), "sum").item()
+    with open(os.path.join(folder, "%d-of-%d-sum-%d" % (rank, count, total)), "w"):
+        pass
+    accelerator.end_training()
+
+
+def fail():
+    """Fail in one process."""
+    if os.environ["RANK"] == "1":
+        sys.exit(3)
 
 
 class Generator(nn.Module):
@@ -118,6 +135,19 @@ class Programs(unittest.TestCase):
         finally:
             done.kill()
             done.wait()
+
+    @unittest.skipUnless(os.path.exists(os.path.join(os.environ.get("AXLE_LIBRARY", ""),
+                                                     "collectives", "gloo.so")),
+                         "there is no transport between processes")
+    def test_launcher(self):
+        """notebook_launcher calls a function in several processes, and tells which failed"""
+        with tempfile.TemporaryDirectory() as folder:
+            axle.notebook_launcher(note_ranks, (folder,), num_processes=2)
+            self.assertEqual(sorted(os.listdir(folder)), ["0-of-2-sum-1", "1-of-2-sum-1"])
+            axle.notebook_launcher(note_ranks, (folder,))
+            self.assertIn("0-of-1-sum-0", os.listdir(folder))
+            with self.assertRaisesRegex(RuntimeError, "1"):
+                axle.notebook_launcher(fail, num_processes=2)
 
     def test_interrupt(self):
         """Ctrl-C ends a loop, and the library works on"""
