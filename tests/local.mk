@@ -473,6 +473,7 @@ check_PROGRAMS += %D%/cli/json
 %C%_cli_json_LDFLAGS = $(black_box_ldflags)
 
 include %D%/loop/local.mk
+include %D%/fuzz/local.mk
 include %D%/hub/local.mk
 include %D%/tokenizers/local.mk
 # Writes what trackers write, without training.

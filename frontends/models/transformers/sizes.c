@@ -18,7 +18,7 @@ static const struct {
     {"tanh", axle_tanh},
 };
 
-int axle__activation_find(const char *name, axle__activation *out)
+int axle__hidden_act_find(const char *name, axle__activation *out)
 {
     char list[128] = "";
     for (size_t k = 0; k < sizeof(activations) / sizeof(activations[0]); k++) {
@@ -138,7 +138,7 @@ int axle__sizes_read(const axle_transformer_config *config, axle__sizes *out)
 {
     axle__sizes sizes = {.padding = -1, .classifier_dropout = -1.0};
     const char *activation = axle_transformer_config_get_string(config, "hidden_act");
-    int status = axle__activation_find(activation, &sizes.activation);
+    int status = axle__hidden_act_find(activation, &sizes.activation);
     for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]) && !status; k++)
         status = read_count(config, &counts[k], &sizes);
     for (size_t k = 0; k < sizeof(shares) / sizeof(shares[0]) && !status; k++)

@@ -7,6 +7,6 @@
 /* Read what a network is made by, and check it. */
 int axle__sizes_read(const axle_transformer_config *config, axle__sizes *out);
 /* AXLE_ERR_UNSUPPORTED where there is no such function. */
-int axle__activation_find(const char *name, axle__activation *out);
+int axle__hidden_act_find(const char *name, axle__activation *out);
 
 #endif
