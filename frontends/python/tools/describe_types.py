@@ -17,8 +17,8 @@ import types
 
 MODULES = """axle axle.accelerator axle.autograd axle.creation axle.data axle.data.collate
 axle.data.dataset axle.data.loader axle.data.sampler axle.device axle.dtypes axle.exchange
-axle.launchers axle.metrics axle.nn axle.nn.functional axle.nn.init axle.nn.layers axle.nn.loss axle.nn.module
-axle.nn.parameter axle.operators axle.optim axle.optim.lr_scheduler axle.optim.optimizer axle.random
+axle.launchers axle.metrics axle.nn axle.nn.functional axle.nn.init axle.nn.layers axle.nn.loss
+axle.nn.module axle.nn.parameter axle.operators axle.optim axle.optim.lr_scheduler axle.optim.optimizer axle.random
 axle.tensor axle.tokenization axle.tracking axle.transformers axle.utils""".split()
 HEADER = """# SPDX-License-Identifier: Apache-2.0
 # Made by tools/describe_types.py; do not edit.
@@ -80,7 +80,8 @@ RESULTS = {
     "vocab_size": INT, "updates": INT, "last_epoch": INT, "epoch": INT, "num_processes": INT,
     "process_index": INT, "local_process_index": INT, "is_main_process": BOOL,
     "is_local_main_process": BOOL, "is_last_process": BOOL, "sync_gradients": BOOL,
-    "end_of_dataloader": BOOL, "wait_for_everyone": "None", "notebook_launcher": "None", "load": "Metric",
+    "end_of_dataloader": BOOL, "wait_for_everyone": "None", "notebook_launcher": "None",
+    "load": "Metric",
     "step_was_skipped": BOOL, "optimizer_step_was_skipped": BOOL, "itemsize": INT,
     "manual_seed": "None", "set_epoch": "None", "skip": "None", "check_trigger": BOOL,
     "set_trigger": "None", "end_training": "None", "log": "None", "init_trackers": "None",

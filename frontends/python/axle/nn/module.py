@@ -284,7 +284,8 @@ class Module:
     def to(self, *targets, dtype=None, device=None):
         """Move parameters and buffers to a device, or change the type of those that are floats."""
         for target in targets:
-            if isinstance(target, dtypes.dtype) or isinstance(target, str) and target in dtypes.__all__:
+            named = isinstance(target, str) and target in dtypes.__all__
+            if named or isinstance(target, dtypes.dtype):
                 dtype = target
             else:
                 device = target
