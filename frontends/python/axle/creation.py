@@ -8,8 +8,8 @@ from .exchange import copied, from_dlpack, from_numpy
 from .tensor import Tensor, CTYPES, call, is_array, numbers
 
 __all__ = ["tensor", "as_tensor", "from_numpy", "from_dlpack", "empty", "zeros", "ones",
-           "rand", "randn", "full", "arange", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like",
-           "empty_like", "randint", "randperm", "linspace", "eye"]
+           "rand", "randn", "full", "arange", "zeros_like", "ones_like", "full_like", "rand_like",
+           "randn_like", "empty_like", "randint", "randperm", "linspace", "eye"]
 
 
 def _flatten(data):
