@@ -5,7 +5,7 @@
 EXTRA_DIST += %D%/slow_link.sh
 
 # Comparisons with other frameworks, which are no dependencies; see README.md there.
-EXTRA_DIST += %D%/README.md %D%/compare.py %D%/peers/pytorch_step.py \
+EXTRA_DIST += %D%/README.md %D%/compare.py %D%/roofline.py %D%/peers/pytorch_step.py \
 	%D%/peers/tinygrad_step.py
 pkglib_LTLIBRARIES =
 if WITH_ONEDNN
