@@ -19,7 +19,8 @@ MODULES = """axle axle.accelerator axle.autograd axle.creation axle.data axle.da
 axle.data.dataset axle.data.loader axle.data.sampler axle.device axle.dtypes axle.exchange
 axle.launchers axle.metrics axle.nn axle.nn.functional axle.nn.init axle.nn.layers axle.nn.loss
 axle.nn.module axle.nn.parameter axle.operators axle.optim axle.optim.lr_scheduler
-axle.optim.optimizer axle.random axle.tensor axle.tokenization axle.tracking axle.transformers axle.utils""".split()
+axle.optim.optimizer axle.random axle.tensor axle.tokenization axle.tracking
+axle.transformers axle.utils""".split()
 HEADER = """# SPDX-License-Identifier: Apache-2.0
 # Made by tools/describe_types.py; do not edit.
 import builtins
