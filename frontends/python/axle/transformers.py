@@ -5,6 +5,7 @@ import ctypes
 import os
 
 from ._library import check, failure, lib, models, options, out_pointer, patiently, take_text
+from .creation import tensor as _tensor
 from .nn.module import Handle, Native
 from .optim.lr_scheduler import LRScheduler
 from .tensor import Tensor, borrow
@@ -174,6 +175,27 @@ class PreTrainedModel(Native):
         if not made.logits:
             raise failure()
         return output
+
+    def generate(self, input_ids, max_new_tokens=20, do_sample=False, temperature=1.0, top_k=None,
+                 top_p=1.0, eos_token_id=None, seed=0):
+        """Continue the tokens of (1, T): the likeliest ones, or drawn ones, equal for equal seeds.
+        Of a model for the next token; eos_token_id -1 goes on behind the one that ends texts."""
+        beginning = input_ids.tolist()
+        if len(beginning) != 1:
+            raise ValueError("generate takes one row, not %d" % len(beginning))
+        begin = (ctypes.c_int64 * len(beginning[0]))(*beginning[0])
+        chosen = options("axle_generate_options", max_new_tokens=max_new_tokens,
+                         sample=int(do_sample), temperature=temperature, top_k=top_k or 0,
+                         top_p=top_p, seed=seed)
+        if eos_token_id is not None:
+            chosen.end = eos_token_id if eos_token_id >= 0 else -2
+        ids, count = ctypes.POINTER(ctypes.c_int64)(), ctypes.c_int64()
+        check(models.axle_transformer_generate(self._model, begin, len(begin),
+                                               ctypes.byref(chosen), ctypes.byref(ids),
+                                               ctypes.byref(count)))
+        new = ids[:count.value]
+        lib.axle_free(ids)
+        return _tensor([beginning[0] + new], dtype="int64", device=input_ids.device)
 
     def save_pretrained(self, folder, max_shard_size=None, is_main_process=True):
         """Write config.json and model.safetensors, which transformers reads, too."""

@@ -107,6 +107,23 @@ class Models(unittest.TestCase):
         with self.assertRaises(axle.AxleError):
             tf.AutoModelForCausalLM.from_pretrained(os.path.join(GOLDEN, "bert-token"))
 
+    def test_generate(self):
+        """a model for the next token continues texts, and equal seeds draw equal ones"""
+        model = tf.AutoModelForCausalLM.from_pretrained(os.path.join(GOLDEN, "gpt2-causal"))
+        begin = axle.tensor([[5, 6, 7]], dtype="int64")
+        likely = model.generate(begin, max_new_tokens=5, eos_token_id=-1)
+        self.assertEqual(likely.shape, (1, 8))
+        whole = model(likely).logits.tolist()[0]
+        for k in range(3, 8):
+            row = whole[k - 1]
+            self.assertEqual(likely.tolist()[0][k], row.index(max(row)))
+        drawn = [model.generate(begin, max_new_tokens=9, do_sample=True, temperature=9.0,
+                                eos_token_id=-1, seed=seed).tolist() for seed in (1, 1, 2)]
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertNotEqual(drawn[0], drawn[2])
+        with self.assertRaises(ValueError):
+            model.generate(axle.ones(2, 3, dtype="int64"))
+
     def test_schedules(self):
         """rates go up and down"""
         def rates(make, *arguments, **named):

@@ -101,6 +101,8 @@ def result_of(owner, name):
         return {"axle.transformers.PretrainedConfig": "PretrainedConfig",
                 "axle.transformers.AutoConfig": "PretrainedConfig",
                 "axle.tokenization.AutoTokenizer": "Tokenizer"}.get(owner, "PreTrainedModel")
+    if name == "generate":
+        return "Tensor"
     if owner == "axle.operators" and name == "log":
         return "Tensor"
     if owner == "axle.tensor.Tensor" and name == "log":
