@@ -5,8 +5,8 @@
 EXTRA_DIST += %D%/slow_link.sh
 
 # Comparisons with other frameworks, which are no dependencies; see README.md there.
-EXTRA_DIST += %D%/README.md %D%/compare.py %D%/roofline.py %D%/peers/pytorch_step.py \
-	%D%/peers/tinygrad_step.py
+EXTRA_DIST += %D%/README.md %D%/compare.py %D%/reviews.py %D%/roofline.py \
+	%D%/peers/pytorch_reviews.py %D%/peers/pytorch_step.py %D%/peers/tinygrad_step.py
 pkglib_LTLIBRARIES =
 if WITH_ONEDNN
 pkglib_LTLIBRARIES += %D%/axle-bench-onednn.la

@@ -216,7 +216,10 @@ static void giving_up_is_told(void **state)
         const ranks_member *member = &job.members[rank];
         assert_int_equal(member->result, 1);
         assert_int_equal(member->losses[2], 1);
-        assert_int_equal(member->losses[0] + member->losses[1], 0);
+        assert_int_equal(member->losses[1], 0);
+        /* Rank 0 does not wait long for one that is slow to leave. */
+        if (member->losses[0])
+            assert_string_equal(member->reason[0], "it ended after the loss of another process");
         assert_string_equal(member->reason[2], "no rows are left");
     }
     assert_int_equal(job.members[2].losses[2], 0);
