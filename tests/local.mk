@@ -307,6 +307,11 @@ model_tests += $(transformer_tests)
 
 # So do trackers.
 model_tests += %D%/unit/track/tracker
+if HAVE_UTF8PROC
+model_tests += %D%/unit/tokenizers/cases
+endif
+%C%_unit_tokenizers_cases_LDADD = $(black_box_ldadd) $(CMOCKA_LIBS)
+%C%_unit_tokenizers_cases_LDFLAGS = $(black_box_ldflags)
 %C%_unit_track_tracker_SOURCES = \
 	%D%/unit/track/events.c \
 	%D%/unit/track/events.h \
