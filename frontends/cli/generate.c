@@ -25,6 +25,7 @@ typedef struct generate_settings {
 static const generate_settings defaults = {.max_new_tokens = 50, .temperature = NAN, .top_p = NAN};
 
 enum { MOST = 1 << 30 };
+#define MOST_SEED 0x1p53
 #define MOST_TEMPERATURE 1e6
 
 #define GENERATE_OPTION(label, type, field, ...)                                                   \
@@ -44,7 +45,7 @@ static const cli_option options[] = {
                     .help = "draw from the likeliest so many; for --sample"),
     GENERATE_OPTION("top-p", REAL, top_p, .value = "P", .low = 1e-9, .high = 1, .unset = "1",
                     .help = "draw from the likeliest that together reach it; for --sample"),
-    GENERATE_OPTION("seed", INTEGER, seed, .value = "N", .low = 0, .high = INT64_MAX,
+    GENERATE_OPTION("seed", INTEGER, seed, .value = "N", .low = 0, .high = MOST_SEED,
                     .help = "of draws"),
     GENERATE_OPTION("ignore-end", FLAG, ignore_end,
                     .help = "go on behind the token that ends texts"),
