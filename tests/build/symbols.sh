@@ -63,8 +63,7 @@ needs_only()
 # Each internal name, defined by somebody else, as a function that ends the process.
 survives_preload()
 {
-    $NM --defined-only "$libs/libaxle.so" | sed -n 's/.* [tTbBdDrR] \(axle__[A-Za-z0-9_]*\)$/\1/p' |
-        sort -u >"$work/internal"
+    internals "$libs/libaxle.so" >"$work/internal"
     {
         echo '#include <stdlib.h>'
         sed 's/.*/void &(void);\nvoid &(void)\n{\n    abort();\n}/' "$work/internal"
@@ -74,10 +73,29 @@ survives_preload()
         LD_PRELOAD=$work/clash.so "$AXLE" info
 }
 
+# internals FILE: names that a static library of it would export.
+internals()
+{
+    $NM --defined-only "$1" | sed -n 's/.* [tTbBdDrR] \(axle__[A-Za-z0-9_]*\)$/\1/p' | sort -u
+}
+
+# Linked statically they would clash.
+share_no_internals()
+{
+    internals "$libs/libaxle.so" >"$work/core"
+    internals "$libs/libaxle-models.so" >"$work/models"
+    internals "$libs/libaxle-track.so" >"$work/track"
+    [ -s "$work/core" ] && [ -s "$work/models" ] || return 1
+    sort "$work/core" "$work/models" "$work/track" | uniq -d >"$work/twice"
+    cat "$work/twice"
+    [ ! -s "$work/twice" ]
+}
+
 check 'libaxle exports the public prefix only' has_public_prefix "$libs/libaxle.so"
 check 'libaxle-models exports the public prefix only' has_public_prefix "$libs/libaxle-models.so"
 check 'libaxle-track exports the public prefix only' has_public_prefix "$libs/libaxle-track.so"
 check 'the libraries export exactly what the headers declare' exports_only_declared
+check 'the libraries have no internal name in common' share_no_internals
 
 if [ "$sanitizer" != no ]; then
     skip 'libaxle needs Jansson, zlib, hiredis and the C library only' 'built with a sanitizer'

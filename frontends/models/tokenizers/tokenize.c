@@ -57,7 +57,7 @@ typedef struct word {
 /* Set the tokens of a word, from the cache where it has them. */
 static bool cut(const axle_tokenizer *tokenizer, axle__workspace *workspace, word *word)
 {
-    uint64_t hash = axle__hash(word->text, word->length);
+    uint64_t hash = axle__word_hash(word->text, word->length);
     word->tokens = axle__cache_find(workspace->cache, hash, word->text, word->length, &word->count);
     if (word->tokens)
         return true;

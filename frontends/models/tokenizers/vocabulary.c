@@ -9,7 +9,7 @@
 
 enum { FIRST_SIZE = 1024 };
 
-uint64_t axle__hash(const char *text, size_t length)
+uint64_t axle__word_hash(const char *text, size_t length)
 {
     const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
     uint64_t hash = length * odd, word;
@@ -36,7 +36,7 @@ void axle__vocabulary_free(axle__vocabulary *vocabulary)
 
 static void insert(int32_t *slots, size_t size, const char *text, int32_t id)
 {
-    size_t slot = axle__hash(text, strlen(text));
+    size_t slot = axle__word_hash(text, strlen(text));
     while (slots[slot & (size - 1)] >= 0)
         slot++;
     slots[slot & (size - 1)] = id;
@@ -93,7 +93,7 @@ int32_t axle__vocabulary_id(const axle__vocabulary *vocabulary, const char *text
 {
     if (!vocabulary->size)
         return -1;
-    for (size_t slot = axle__hash(text, length);; slot++) {
+    for (size_t slot = axle__word_hash(text, length);; slot++) {
         int32_t id = vocabulary->slots[slot & (vocabulary->size - 1)];
         if (id < 0)
             return -1;

@@ -27,6 +27,6 @@ int axle__vocabulary_add(axle__vocabulary *vocabulary, const char *text, int64_t
 int32_t axle__vocabulary_id(const axle__vocabulary *vocabulary, const char *text, size_t length);
 
 /* Of up to a few hundred bytes. */
-uint64_t axle__hash(const char *text, size_t length);
+uint64_t axle__word_hash(const char *text, size_t length);
 
 #endif

@@ -68,7 +68,7 @@ static int64_t narrow(axle__chooser *chooser, int64_t n, double *sum)
     return kept;
 }
 
-int64_t axle__choose(axle__chooser *chooser, const float *logits, int64_t n)
+int64_t axle__choose_token(axle__chooser *chooser, const float *logits, int64_t n)
 {
     axle__candidate_token *c = chooser->candidates;
     double sum;

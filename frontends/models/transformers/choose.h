@@ -20,6 +20,6 @@ typedef struct axle__chooser {
 int axle__chooser_create(const axle_generate_options *options, int64_t vocabulary,
                          axle__chooser *out);
 void axle__chooser_release(axle__chooser *chooser);
-int64_t axle__choose(axle__chooser *chooser, const float *logits, int64_t n);
+int64_t axle__choose_token(axle__chooser *chooser, const float *logits, int64_t n);
 
 #endif

@@ -56,7 +56,7 @@ static int go_on(generation *g, const int64_t *ids, int64_t n)
     const int64_t most = o->max_new_tokens < room ? o->max_new_tokens : room;
     int status = most > 0 ? pass_in_scope(g, ids, n) : AXLE_OK;
     while (!status && g->count < most) {
-        int64_t id = axle__choose(&g->chooser, g->logits, g->vocabulary);
+        int64_t id = axle__choose_token(&g->chooser, g->logits, g->vocabulary);
         g->ids[g->count++] = id;
         if ((o->token && o->token(o->user, id)) || id == g->end || g->count == most)
             break;
